@@ -1,0 +1,53 @@
+# Every target bootstraps what it needs from a bare Python 3.11 with venv and pip.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+
+.PHONY: demo test test-long test-oracle test-polyglot check protos bench lock clean
+
+demo: $(STAMP)            ## play the quickstart tournament and verify its records
+	$(BIN)/pegboard tournament run examples/quickstart.toml
+	$(BIN)/pegboard replay runs/quickstart/records.jsonl --verify
+
+test: $(STAMP)            ## all fast tests
+	$(BIN)/pytest -n $(WORKERS) -m "not long and not oracle and not polyglot"
+
+test-long: $(STAMP)       ## exhaustive distributions, soak, simulation, crashes
+	$(BIN)/pytest -n $(WORKERS) -m long --timeout 1500
+
+test-oracle: $(STAMP)     ## the rules beside independent implementations
+	$(BIN)/pytest -n $(WORKERS) -m oracle --timeout 1500
+
+test-polyglot: $(STAMP)   ## bots and kits in other languages
+	$(BIN)/pytest -m polyglot --timeout 600
+
+check: $(STAMP)           ## style, types, contract
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/buf lint protos
+	$(BIN)/python protos/generate.py --check
+	$(BIN)/pytest tests/test_architecture.py
+
+protos: $(STAMP)          ## regenerate the Python code of the contract
+	$(BIN)/python protos/generate.py
+
+bench: $(STAMP)           ## all benchmarks, each with its reference in the same run
+	$(BIN)/pegboard bench
+
+lock: $(STAMP)            ## resolve requirements.lock anew
+	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-emit-index-url \
+	  --no-annotate --no-header --group test --group check --group protos --group oracle \
+	  pyproject.toml -o requirements.lock
+
+clean:                    ## remove the environment and all caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(STAMP): requirements.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/uv || $(BIN)/python -m pip install -q uv
+	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q --require-hashes -r requirements.lock
+	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q --no-deps -e .
+	touch $(STAMP)

@@ -1,0 +1,57 @@
+"""What a match is asked to be, and how it ended. Pure data; no game is known by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """A seat's time, in milliseconds. Bank and increment 0: no bank, only the cap for each turn."""
+
+    bank_ms: int = 0
+    increment_ms: int = 0
+    move_ms: int = 10_000
+    startup_ms: int = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSpec:
+    """Variant, seats, time and deals of one match. `bots` by seat; `seed` None: the host draws it."""
+
+    variant: str
+    bots: tuple[str, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+    time_control: TimeControl = TimeControl()
+    label: str = ""
+    nonce: str = ""
+    seed: bytes | None = None
+    withhold_seed: bool = False
+    illegal_move_limit: int = 3
+
+
+class Termination(IntEnum):
+    """Why a match ended; numbers as in the contract."""
+
+    NORMAL = 1
+    ILLEGAL_MOVE = 2
+    TIMEOUT = 3
+    DISCONNECT = 4
+    CRASH = 5
+    RESIGN = 6
+    CANCELLED = 7
+    SERVER_FAULT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a match ended. `points` by seat (see `rules.game.Outcome`), () where there is no result."""
+
+    termination: Termination
+    seat_at_fault: int | None
+    points: tuple[float, ...]
+    scores: tuple[int, ...]
+    games_won: tuple[int, ...]
+    detail: str = ""

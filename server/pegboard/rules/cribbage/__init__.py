@@ -1,0 +1,1 @@
+"""The rules of cribbage, every variant: options, phases, play, show."""

@@ -1,0 +1,348 @@
+"""The events of cribbage: named tuples, so that the inner loop makes them cheaply.
+
+Every event has `text()`, one line in canonical notation; the events of a match, one text a line, are
+what perft files and `events_digest` hash. Fields are those of protos/pegboard/v1/cribbage.proto.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
+from pegboard.rules.game import Seat
+
+
+class Reason(IntEnum):
+    """Why a score changed; numbers as in the contract."""
+
+    HEELS = 1
+    PLAY = 2
+    GO = 3
+    LAST = 4
+    THIRTY_ONE = 5
+    HAND = 6
+    CRIB = 7
+    MUGGINS = 8
+    BID = 9
+    ZERO_PENALTY = 10
+    BACK_UP = 11
+
+
+class ItemKind(IntEnum):
+    """What a part of a score is for; numbers as in the contract."""
+
+    FIFTEEN = 1
+    PAIR = 2
+    RUN = 3
+    FLUSH = 4
+    NOBS = 5
+    HEELS = 6
+    THIRTY_ONE = 7
+
+
+class Item(NamedTuple):
+    """One combination within a score; a wild joker is named by the card it stands for."""
+
+    kind: ItemKind
+    points: int
+    cards: tuple[Card, ...]
+
+    def text(self) -> str:
+        """Return e.g. `fifteen 2 (7C 8D)`."""
+        return f"{self.kind.name.lower()} {self.points} ({cards_text(self.cards)})"
+
+
+class CutForDeal(NamedTuple):
+    """The cut for the first deal: a card a seat, NO_CARD for seats no longer cutting (R-C1.2)."""
+
+    cards: tuple[Card, ...]
+
+    def text(self) -> str:
+        """Return `CUT 5C -- TD`."""
+        return f"CUT {cards_text(self.cards)}"
+
+
+class GameStarted(NamedTuple):
+    """A game begins; `scores` by side."""
+
+    game: int
+    dealer: Seat
+    scores: tuple[int, ...]
+
+    def text(self) -> str:
+        """Return `GAME 1 DEALER 0 SCORES 0 0`."""
+        return f"GAME {self.game} DEALER {self.dealer} SCORES {_numbers(self.scores)}"
+
+
+class Dealt(NamedTuple):
+    """Cards are dealt: a hand by seat, and the cards dealt to the crib."""
+
+    deal: int
+    dealer: Seat
+    hands: tuple[tuple[Card, ...], ...]
+    crib: tuple[Card, ...]
+
+    def text(self) -> str:
+        """Return `DEAL 1 DEALER 0 / 5C .. / .. / CRIB 2D`."""
+        hands = "".join(f" / {cards_text(hand)}" for hand in self.hands)
+        crib = f" / CRIB {cards_text(self.crib)}" if self.crib else ""
+        return f"DEAL {self.deal} DEALER {self.dealer}{hands}{crib}"
+
+
+class BidMade(NamedTuple):
+    """A bid for the crib; 0 points is a pass."""
+
+    seat: Seat
+    points: int
+
+    def text(self) -> str:
+        """Return `BID 0 3`."""
+        return f"BID {self.seat} {self.points}"
+
+
+class CribSold(NamedTuple):
+    """The auction is over; with no bid the dealer keeps the crib for 0."""
+
+    seat: Seat
+    points: int
+
+    def text(self) -> str:
+        """Return `SOLD 0 3`."""
+        return f"SOLD {self.seat} {self.points}"
+
+
+class Discarded(NamedTuple):
+    """Cards laid away to the crib."""
+
+    seat: Seat
+    cards: tuple[Card, ...]
+
+    def text(self) -> str:
+        """Return `DISCARDED 0 5C TD`."""
+        return f"DISCARDED {self.seat} {cards_text(self.cards)}"
+
+
+class SplitMade(NamedTuple):
+    """Ten-card: the hand for the play and the second hand."""
+
+    seat: Seat
+    hand: tuple[Card, ...]
+    second_hand: tuple[Card, ...]
+
+    def text(self) -> str:
+        """Return `SPLIT 0 .. / ..`."""
+        return f"SPLIT {self.seat} {cards_text(self.hand)} / {cards_text(self.second_hand)}"
+
+
+class Gifted(NamedTuple):
+    """Canadian doubles: cards given to the partner."""
+
+    seat: Seat
+    to: Seat
+    cards: tuple[Card, ...]
+
+    def text(self) -> str:
+        """Return `GIFTED 0 2 ..`."""
+        return f"GIFTED {self.seat} {self.to} {cards_text(self.cards)}"
+
+
+class CribTaken(NamedTuple):
+    """The lone seat picks up the crib."""
+
+    seat: Seat
+    cards: tuple[Card, ...]
+
+    def text(self) -> str:
+        """Return `TOOK 0 ..`."""
+        return f"TOOK {self.seat} {cards_text(self.cards)}"
+
+
+class Exchanged(NamedTuple):
+    """The lone seat puts cards back into the crib."""
+
+    seat: Seat
+    cards: tuple[Card, ...]
+
+    def text(self) -> str:
+        """Return `EXCHANGED 0 ..`."""
+        return f"EXCHANGED {self.seat} {cards_text(self.cards)}"
+
+
+class StarterTurned(NamedTuple):
+    """The starter is turned."""
+
+    card: Card
+
+    def text(self) -> str:
+        """Return `STARTER 5C`."""
+        return f"STARTER {card_text(self.card)}"
+
+
+class CardPlayed(NamedTuple):
+    """A card is played; `count` includes it."""
+
+    seat: Seat
+    card: Card
+    declared: Card
+    count: int
+
+    def text(self) -> str:
+        """Return `PLAYED 0 5C 15` or `PLAYED 0 JK=5C 15`."""
+        declared = "" if self.declared == NO_CARD else f"={card_text(self.declared)}"
+        return f"PLAYED {self.seat} {card_text(self.card)}{declared} {self.count}"
+
+
+class WentGo(NamedTuple):
+    """A go is said, by the seat or for it (X-02)."""
+
+    seat: Seat
+
+    def text(self) -> str:
+        """Return `WENT_GO 0`."""
+        return f"WENT_GO {self.seat}"
+
+
+class CountEnded(NamedTuple):
+    """The count is over; `seat` played its last card."""
+
+    seat: Seat
+    count: int
+
+    def text(self) -> str:
+        """Return `COUNT_ENDED 0 31`."""
+        return f"COUNT_ENDED {self.seat} {self.count}"
+
+
+class HandShown(NamedTuple):
+    """A hand is laid open; `hand` is 0, 1 for the ten-card second hand, 0 to 7 for the lines of squares."""
+
+    seat: Seat
+    cards: tuple[Card, ...]
+    hand: int
+
+    def text(self) -> str:
+        """Return `HAND 0 0 ..`."""
+        return f"HAND {self.seat} {self.hand} {cards_text(self.cards)}"
+
+
+class CribShown(NamedTuple):
+    """The crib is laid open; `seat` owns it."""
+
+    seat: Seat
+    cards: tuple[Card, ...]
+
+    def text(self) -> str:
+        """Return `CRIB 0 ..`."""
+        return f"CRIB {self.seat} {cards_text(self.cards)}"
+
+
+class Claimed(NamedTuple):
+    """Points claimed where counting is manual."""
+
+    seat: Seat
+    subject: Reason
+    points: int
+
+    def text(self) -> str:
+        """Return `CLAIMED 0 HAND 8`."""
+        return f"CLAIMED {self.seat} {self.subject.name} {self.points}"
+
+
+class Called(NamedTuple):
+    """Muggins called for so many points."""
+
+    seat: Seat
+    points: int
+
+    def text(self) -> str:
+        """Return `CALLED 0 2`."""
+        return f"CALLED {self.seat} {self.points}"
+
+
+class Scored(NamedTuple):
+    """Points pegged: the real ones, negative for a payment; `score` is capped at the target (R-C2.9).
+
+    `items` are empty where counting is manual: the true combinations are never told.
+    """
+
+    seat: Seat
+    side: int
+    points: int
+    reason: Reason
+    items: tuple[Item, ...]
+    score: int
+
+    def text(self) -> str:
+        """Return `SCORED 0 2 PLAY SCORE 14 / fifteen 2 (7C 8D)`."""
+        items = "".join(f" / {item.text()}" for item in self.items)
+        return f"SCORED {self.seat} {self.points} {self.reason.name} SCORE {self.score}{items}"
+
+
+class CardTurned(NamedTuple):
+    """Squares: the next card."""
+
+    card: Card
+
+    def text(self) -> str:
+        """Return `TURNED 5C`."""
+        return f"TURNED {card_text(self.card)}"
+
+
+class CardPlaced(NamedTuple):
+    """Squares: a card put into a cell."""
+
+    seat: Seat
+    row: int
+    column: int
+    card: Card
+
+    def text(self) -> str:
+        """Return `PLACED 0 1 2 5C`."""
+        return f"PLACED {self.seat} {self.row} {self.column} {card_text(self.card)}"
+
+
+class GameEnded(NamedTuple):
+    """A game is over; `winners` are sides, `match_points` what each of them gets."""
+
+    game: int
+    scores: tuple[int, ...]
+    winners: tuple[int, ...]
+    match_points: int
+
+    def text(self) -> str:
+        """Return `GAME_ENDED 1 SCORES 121 98 WINNERS 0 POINTS 1`."""
+        return (
+            f"GAME_ENDED {self.game} SCORES {_numbers(self.scores)}"
+            f" WINNERS {_numbers(self.winners)} POINTS {self.match_points}"
+        )
+
+
+CribbageEvent = (
+    CutForDeal
+    | GameStarted
+    | Dealt
+    | BidMade
+    | CribSold
+    | Discarded
+    | SplitMade
+    | Gifted
+    | CribTaken
+    | Exchanged
+    | StarterTurned
+    | CardPlayed
+    | WentGo
+    | CountEnded
+    | HandShown
+    | CribShown
+    | Claimed
+    | Called
+    | Scored
+    | CardTurned
+    | CardPlaced
+    | GameEnded
+)
+
+
+def _numbers(numbers: tuple[int, ...]) -> str:
+    return " ".join(map(str, numbers))

@@ -1,0 +1,190 @@
+"""The moves of cribbage.
+
+Moves are frozen dataclasses, equal only to moves of their own kind. Those with few values are made
+once and shared (`discard`, `play`), since a match makes a hundred of them.
+
+Order of the listed moves (documented in clients/README.md): pass before bid and call; cards ascending;
+sets of cards in the order of `itertools.combinations` over the ascending hand; a joker's declared
+cards ascending; cells by rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import ClassVar
+
+from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
+
+
+@dataclass(frozen=True, slots=True)
+class CribbageMove:
+    """Base of all moves."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the move still lacks its number."""
+        return False
+
+    def text(self) -> str:
+        """Return the canonical notation."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class CardsMove(CribbageMove):
+    """A move of a set of cards, ascending."""
+
+    WORD: ClassVar[str]
+    cards: tuple[Card, ...]
+
+    def text(self) -> str:
+        """Return e.g. `DISCARD 5C TD`."""
+        return f"{self.WORD} {cards_text(self.cards)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Discard(CardsMove):
+    """Lays cards away to the crib (R-C1.6)."""
+
+    WORD = "DISCARD"
+
+
+@dataclass(frozen=True, slots=True)
+class Split(CardsMove):
+    """Ten-card: chooses the four cards for the play (R-C5.10)."""
+
+    WORD = "SPLIT"
+
+
+@dataclass(frozen=True, slots=True)
+class Gift(CardsMove):
+    """Canadian doubles: gives four cards to the partner (R-C5.CD)."""
+
+    WORD = "GIFT"
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange(CardsMove):
+    """Lone crib: puts four of eight cards back (R-C5.3T2)."""
+
+    WORD = "EXCHANGE"
+
+
+@dataclass(frozen=True, slots=True)
+class Play(CribbageMove):
+    """Plays a card; a wild joker declares one (R-C9.3); with muggins a claim comes along (X-03).
+
+    `claim` is None where counting is not manual, -1 in a listed move that lacks it.
+    """
+
+    card: Card
+    declared: Card = NO_CARD
+    claim: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the claim is still to be given."""
+        return self.claim == -1
+
+    def with_number(self, number: int) -> Play:
+        """Return the move with its claim."""
+        return replace(self, claim=number)
+
+    def text(self) -> str:
+        """Return `PLAY 5C`, `PLAY JK=5C` or `PLAY 5C CLAIM 2`."""
+        declared = "" if self.declared == NO_CARD else f"={card_text(self.declared)}"
+        claim = "" if self.claim is None or self.claim < 0 else f" CLAIM {self.claim}"
+        return f"PLAY {card_text(self.card)}{declared}{claim}"
+
+
+@dataclass(frozen=True, slots=True)
+class Go(CribbageMove):
+    """Says go (R-C3.3)."""
+
+    def text(self) -> str:
+        """Return `GO`."""
+        return "GO"
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(CribbageMove):
+    """Declines to bid (R-C9.10) or to call (R-C8.6)."""
+
+    def text(self) -> str:
+        """Return `PASS`."""
+        return "PASS"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberMove(CribbageMove):
+    """A move that is a number; None in a listed move, where it is open."""
+
+    WORD: ClassVar[str]
+    points: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the number is still to be given."""
+        return self.points is None
+
+    def text(self) -> str:
+        """Return e.g. `BID 3`."""
+        return self.WORD if self.points is None else f"{self.WORD} {self.points}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bid(NumberMove):
+    """Bids points for the crib (R-C9.9)."""
+
+    WORD = "BID"
+
+    def with_number(self, number: int) -> Bid:
+        """Return the bid of that many points."""
+        return Bid(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(NumberMove):
+    """Claims points for a hand, a crib, a go or the last card (X-03)."""
+
+    WORD = "CLAIM"
+
+    def with_number(self, number: int) -> Claim:
+        """Return the claim of that many points."""
+        return Claim(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Call(NumberMove):
+    """Calls muggins for points left out (R-C8.5)."""
+
+    WORD = "CALL"
+
+    def with_number(self, number: int) -> Call:
+        """Return the call of that many points."""
+        return Call(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Place(CribbageMove):
+    """Squares: puts the next card into a cell, rows and columns from 0 (R-C7.2)."""
+
+    row: int
+    column: int
+
+    def text(self) -> str:
+        """Return e.g. `PLACE 0 3`."""
+        return f"PLACE {self.row} {self.column}"
+
+
+GO = Go()
+PASS = Pass()
+PLAYS: tuple[Play, ...] = tuple(Play(card) for card in range(53))
+"""The plain play of each card, by card."""
+
+
+@lru_cache(maxsize=1 << 14)
+def discard(cards: tuple[Card, ...]) -> Discard:
+    """Return the shared discard of these ascending cards."""
+    return Discard(cards)

@@ -1,0 +1,103 @@
+"""Everything that can go wrong through somebody else's fault, as one tree.
+
+    PegboardError                 base; str(error) is one sentence that says what to do
+    ├── NotationError             text that is no card, tile, move, record or vector
+    ├── UnknownVariant            no such catalog id; `nearest` names come with it
+    ├── OptionError               unknown option, value out of range, options that do not combine
+    ├── SeatsError                a number of seats that the variant does not have
+    ├── RecordError               a record that does not replay to what it says
+    ├── IllegalMove               readable, but not legal here; nothing has changed
+    │   ├── ClaimTooHigh          a claim above the true points (R-C8.6)
+    │   └── MustGoOut             a claim short of the target that the points reach (X-05)
+    ├── NotYourTurn               the seat is not asked
+    ├── StaleTurn                 the turn is over or answered
+    ├── MatchOver                 the match has ended
+    ├── UnknownMatch              no such match
+    ├── UnknownSeat               no such seat, or another bot's
+    ├── AlreadyExists             the id is taken by another match
+    ├── PermissionDenied          the token does not allow it
+    ├── InvalidRequest            a request that makes no sense
+    └── StoreError                the store cannot be opened, read or written
+
+Our own bugs are assertions, never one of these.
+"""
+
+from __future__ import annotations
+
+
+class PegboardError(ValueError):
+    """Base of all errors that somebody outside can cause."""
+
+
+class NotationError(PegboardError):
+    """Text that cannot be read."""
+
+
+class UnknownVariant(PegboardError):
+    """No variant has this id."""
+
+    def __init__(self, variant: str, nearest: tuple[str, ...] = ()) -> None:
+        hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
+        super().__init__(f"no variant {variant!r}{hint or '; `pegboard variants` lists them'}")
+        self.variant = variant
+        self.nearest = nearest
+
+
+class OptionError(PegboardError):
+    """An option that is unknown, out of range, or does not go with the others."""
+
+
+class SeatsError(PegboardError):
+    """A number of seats that the variant does not have."""
+
+
+class RecordError(PegboardError):
+    """A record that does not replay to what it says."""
+
+
+class IllegalMove(PegboardError):
+    """A move that is not legal here; the state has not changed."""
+
+
+class ClaimTooHigh(IllegalMove):
+    """A claim above the true points; how far above is not told (R-C8.6)."""
+
+
+class MustGoOut(IllegalMove):
+    """A claim short of the target although the true points reach it (R-C8.2, X-05)."""
+
+
+class NotYourTurn(PegboardError):
+    """The seat is not asked for a move."""
+
+
+class StaleTurn(PegboardError):
+    """The turn is over, or another answer to it has been accepted."""
+
+
+class MatchOver(PegboardError):
+    """The match has ended."""
+
+
+class UnknownMatch(PegboardError):
+    """No match has this name."""
+
+
+class UnknownSeat(PegboardError):
+    """The match has no such seat, or another bot sits there."""
+
+
+class AlreadyExists(PegboardError):
+    """The id is taken by another match."""
+
+
+class PermissionDenied(PegboardError):
+    """The caller's token does not allow this."""
+
+
+class InvalidRequest(PegboardError):
+    """A request that makes no sense; the sentence says what would."""
+
+
+class StoreError(PegboardError):
+    """The store cannot be opened, read or written."""

@@ -1,0 +1,183 @@
+"""The contract between a game and whoever hosts it.
+
+A `Game` is a set of options; a variant is a named instance in `catalog`. It starts a `State`, which
+changes only by `apply`. Whoever hosts a match knows no game by name: it asks the state who is to act,
+offers each such seat its choices, applies what comes back, and passes on the events, redacted.
+
+States are mutable for speed and cheap to copy, so that a search bot can do
+`later = state.copy(); later.apply(seat, move)`. Moves, events and views are immutable values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+Seat = int
+"""0 to n-1, clockwise; the seat to the left of seat s is (s + 1) % n."""
+
+
+class Move(Protocol):
+    """Something a seat does: immutable, hashable, equal to moves of its own kind only."""
+
+    def text(self) -> str:
+        """Return the canonical notation, e.g. `DISCARD 5C TD` or `PLACE 3|5@L`."""
+        ...
+
+
+class Event(Protocol):
+    """Something that happened: immutable."""
+
+    def text(self) -> str:
+        """Return the canonical notation, e.g. `PLAYED 0 5C 15`; hidden cards are `??`."""
+        ...
+
+
+class Choices(NamedTuple):
+    """What a seat may do now.
+
+    `moves` are in the documented order, at most 128 (X-15). Where `number` is set, the listed moves
+    that are open (`move.is_open`: a bid, claim or call without its points) are completed by one from
+    `number[0]` to `number[1]`, both included.
+    """
+
+    moves: tuple[Any, ...]
+    number: tuple[int, int] | None = None
+
+    def complete(self, index: int, number: int | None) -> Any:
+        """Return the move at `index`, its open number filled in (None: the lower bound).
+
+        Raises `IndexError` for an index that is not listed and `ValueError` for a number outside
+        the range.
+        """
+        if not 0 <= index < len(self.moves):
+            raise IndexError(index)
+        move = self.moves[index]
+        if self.number is None or not move.is_open:
+            return move
+        low, high = self.number
+        chosen = low if number is None else number
+        if not low <= chosen <= high:
+            raise ValueError(chosen)
+        return move.with_number(chosen)
+
+    def expand(self) -> tuple[Any, ...]:
+        """Return all moves with all their numbers, in order."""
+        if self.number is None:
+            return self.moves
+        low, high = self.number
+        return tuple(
+            full
+            for move in self.moves
+            for full in (
+                (move.with_number(n) for n in range(low, high + 1)) if move.is_open else (move,)
+            )
+        )
+
+
+class Outcome(NamedTuple):
+    """How a match came out, by seat.
+
+    `points` are 1.0 for first place down to 0.0 for last, (n - place) / (n - 1) among n sides, ties
+    sharing the mean of their places; seats of a side have the side's points. `scores` are those of
+    the last game, `games_won` counts games. `match_points` include skunks.
+    """
+
+    points: tuple[float, ...]
+    scores: tuple[int, ...]
+    games_won: tuple[int, ...]
+
+
+class Chance(Protocol):
+    """Where all luck comes from: a pure function of the label."""
+
+    def order(self, label: str, size: int, count: int) -> Sequence[int]:
+        """Return the first `count` of a random order of 0 to `size` - 1.
+
+        Labels are those of docs/deals.md: `cut/1`, `deal/7`, `opener/1`, `round/3`.
+        """
+        ...
+
+
+class Option(NamedTuple):
+    """Something a match may set for itself; values travel as text."""
+
+    key: str
+    help: str
+    default: str
+    values: tuple[str, ...] = ()
+    low: int = 0
+    high: int = 0
+
+
+class State(Protocol):
+    """A match in progress."""
+
+    def to_act(self) -> tuple[Seat, ...]:
+        """Return the seats that are asked for a move, ascending; () when the match is over."""
+        ...
+
+    def choices(self, seat: Seat) -> Choices:
+        """Return what `seat` may do; no moves where it is not asked."""
+        ...
+
+    def apply(self, seat: Seat, move: Any) -> list[Any]:
+        """Make the move and return the events it caused, in order.
+
+        Raises `NotYourTurn`, `MatchOver` or `IllegalMove` (and its kinds) and then changes nothing.
+        """
+        ...
+
+    def view(self, seat: Seat | None) -> Any:
+        """Return all that the seat can see; None is a spectator, who sees least."""
+        ...
+
+    def outcome(self) -> Outcome | None:
+        """Return how the match came out, or None while it runs."""
+        ...
+
+    def standing(self) -> Outcome:
+        """Return how the match would come out by the scores as they are (for forfeits)."""
+        ...
+
+    def copy(self) -> State:
+        """Return an independent state."""
+        ...
+
+
+class Game(Protocol):
+    """A set of options of one family of games."""
+
+    @property
+    def family(self) -> str:
+        """`cribbage` or `dominoes`."""
+        ...
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """The numbers of seats it can have, ascending."""
+        ...
+
+    def start(self, seats: int, chance: Chance) -> tuple[State, list[Any]]:
+        """Start a match and return it with its first events. Raises `SeatsError`."""
+        ...
+
+    def redact(self, event: Any, seat: Seat | None) -> Any:
+        """Return the event as `seat` (None: a spectator) may see it. Hiding is never opt-in."""
+        ...
+
+    def sides(self, seats: int) -> tuple[int, ...]:
+        """Return the side of each seat, e.g. (0, 1, 0, 1) for partners; sides count from 0."""
+        ...
+
+    def parse_move(self, text: str) -> Any:
+        """Read a move in canonical notation. Raises `NotationError`."""
+        ...
+
+    def options(self) -> tuple[Option, ...]:
+        """Return what a match may set, with this game's values as defaults."""
+        ...
+
+    def with_options(self, options: Mapping[str, str]) -> Game:
+        """Return the game with options changed. Raises `OptionError`."""
+        ...
