@@ -620,6 +620,45 @@ class CancelMatchResponse(google.protobuf.message.Message):
 Global___CancelMatchResponse: typing_extensions.TypeAlias = CancelMatchResponse
 
 @typing.final
+class ForfeitMatchRequest(google.protobuf.message.Message):
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: builtins.int
+    SEAT_FIELD_NUMBER: builtins.int
+    DETAIL_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    seat: builtins.int
+    detail: builtins.str
+    """One sentence on what became of the bot."""
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        seat: builtins.int = ...,
+        detail: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["detail", b"detail", "name", b"name", "seat", b"seat"]) -> None: ...
+
+Global___ForfeitMatchRequest: typing_extensions.TypeAlias = ForfeitMatchRequest
+
+@typing.final
+class ForfeitMatchResponse(google.protobuf.message.Message):
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    MATCH_FIELD_NUMBER: builtins.int
+    @property
+    def match(self) -> Global___Match: ...
+    def __init__(
+        self,
+        *,
+        match: Global___Match | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["match", b"match"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["match", b"match"]) -> None: ...
+
+Global___ForfeitMatchResponse: typing_extensions.TypeAlias = ForfeitMatchResponse
+
+@typing.final
 class WatchMatchRequest(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 

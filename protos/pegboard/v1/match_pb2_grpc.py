@@ -60,6 +60,11 @@ class MatchServiceStub(object):
                 request_serializer=pegboard_dot_v1_dot_match__pb2.CancelMatchRequest.SerializeToString,
                 response_deserializer=pegboard_dot_v1_dot_match__pb2.CancelMatchResponse.FromString,
                 _registered_method=True)
+        self.ForfeitMatch = channel.unary_unary(
+                '/pegboard.v1.MatchService/ForfeitMatch',
+                request_serializer=pegboard_dot_v1_dot_match__pb2.ForfeitMatchRequest.SerializeToString,
+                response_deserializer=pegboard_dot_v1_dot_match__pb2.ForfeitMatchResponse.FromString,
+                _registered_method=True)
         self.WatchMatch = channel.unary_stream(
                 '/pegboard.v1.MatchService/WatchMatch',
                 request_serializer=pegboard_dot_v1_dot_match__pb2.WatchMatchRequest.SerializeToString,
@@ -114,6 +119,14 @@ class MatchServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ForfeitMatch(self, request, context):
+        """Ends a running match because a seat's bot is gone for good (TERMINATION_CRASH): reported by
+        whoever started the bot's process.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchMatch(self, request, context):
         """The events of one match, from any point on, as one seat or a spectator may see them. Ends after
         the last event.
@@ -163,6 +176,11 @@ def add_MatchServiceServicer_to_server(servicer, server):
                     servicer.CancelMatch,
                     request_deserializer=pegboard_dot_v1_dot_match__pb2.CancelMatchRequest.FromString,
                     response_serializer=pegboard_dot_v1_dot_match__pb2.CancelMatchResponse.SerializeToString,
+            ),
+            'ForfeitMatch': grpc.unary_unary_rpc_method_handler(
+                    servicer.ForfeitMatch,
+                    request_deserializer=pegboard_dot_v1_dot_match__pb2.ForfeitMatchRequest.FromString,
+                    response_serializer=pegboard_dot_v1_dot_match__pb2.ForfeitMatchResponse.SerializeToString,
             ),
             'WatchMatch': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchMatch,
@@ -316,6 +334,33 @@ class MatchService(object):
             '/pegboard.v1.MatchService/CancelMatch',
             pegboard_dot_v1_dot_match__pb2.CancelMatchRequest.SerializeToString,
             pegboard_dot_v1_dot_match__pb2.CancelMatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ForfeitMatch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/pegboard.v1.MatchService/ForfeitMatch',
+            pegboard_dot_v1_dot_match__pb2.ForfeitMatchRequest.SerializeToString,
+            pegboard_dot_v1_dot_match__pb2.ForfeitMatchResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -105,6 +105,22 @@ _MatchServiceCancelMatchType = typing_extensions.TypeVar(
     ],
 )
 
+_MatchServiceForfeitMatchType = typing_extensions.TypeVar(
+    '_MatchServiceForfeitMatchType',
+    grpc.UnaryUnaryMultiCallable[
+        pegboard.v1.match_pb2.ForfeitMatchRequest,
+        pegboard.v1.match_pb2.ForfeitMatchResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        pegboard.v1.match_pb2.ForfeitMatchRequest,
+        pegboard.v1.match_pb2.ForfeitMatchResponse,
+    ],
+    default=grpc.UnaryUnaryMultiCallable[
+        pegboard.v1.match_pb2.ForfeitMatchRequest,
+        pegboard.v1.match_pb2.ForfeitMatchResponse,
+    ],
+)
+
 _MatchServiceWatchMatchType = typing_extensions.TypeVar(
     '_MatchServiceWatchMatchType',
     grpc.UnaryStreamMultiCallable[
@@ -153,7 +169,7 @@ _MatchServiceGetRecordType = typing_extensions.TypeVar(
     ],
 )
 
-class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServiceBatchCreateMatchesType, _MatchServiceGetMatchType, _MatchServiceListMatchesType, _MatchServiceCancelMatchType, _MatchServiceWatchMatchType, _MatchServiceWatchFinishedMatchesType, _MatchServiceGetRecordType]):
+class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServiceBatchCreateMatchesType, _MatchServiceGetMatchType, _MatchServiceListMatchesType, _MatchServiceCancelMatchType, _MatchServiceForfeitMatchType, _MatchServiceWatchMatchType, _MatchServiceWatchFinishedMatchesType, _MatchServiceGetRecordType]):
     """Hosts matches. Creating and cancelling need an organiser's token."""
 
     @typing.overload
@@ -177,6 +193,10 @@ class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServic
         grpc.UnaryUnaryMultiCallable[
             pegboard.v1.match_pb2.CancelMatchRequest,
             pegboard.v1.match_pb2.CancelMatchResponse,
+        ],
+        grpc.UnaryUnaryMultiCallable[
+            pegboard.v1.match_pb2.ForfeitMatchRequest,
+            pegboard.v1.match_pb2.ForfeitMatchResponse,
         ],
         grpc.UnaryStreamMultiCallable[
             pegboard.v1.match_pb2.WatchMatchRequest,
@@ -214,6 +234,10 @@ class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServic
             pegboard.v1.match_pb2.CancelMatchRequest,
             pegboard.v1.match_pb2.CancelMatchResponse,
         ],
+        grpc.aio.UnaryUnaryMultiCallable[
+            pegboard.v1.match_pb2.ForfeitMatchRequest,
+            pegboard.v1.match_pb2.ForfeitMatchResponse,
+        ],
         grpc.aio.UnaryStreamMultiCallable[
             pegboard.v1.match_pb2.WatchMatchRequest,
             pegboard.v1.match_pb2.WatchMatchResponse,
@@ -240,6 +264,11 @@ class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServic
 
     CancelMatch: _MatchServiceCancelMatchType
     """Ends a running match without a result (TERMINATION_CANCELLED). A finished one stays as it is."""
+
+    ForfeitMatch: _MatchServiceForfeitMatchType
+    """Ends a running match because a seat's bot is gone for good (TERMINATION_CRASH): reported by
+    whoever started the bot's process.
+    """
 
     WatchMatch: _MatchServiceWatchMatchType
     """The events of one match, from any point on, as one seat or a spectator may see them. Ends after
@@ -272,6 +301,10 @@ MatchServiceAsyncStub: typing_extensions.TypeAlias = MatchServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
         pegboard.v1.match_pb2.CancelMatchRequest,
         pegboard.v1.match_pb2.CancelMatchResponse,
+    ],
+    grpc.aio.UnaryUnaryMultiCallable[
+        pegboard.v1.match_pb2.ForfeitMatchRequest,
+        pegboard.v1.match_pb2.ForfeitMatchResponse,
     ],
     grpc.aio.UnaryStreamMultiCallable[
         pegboard.v1.match_pb2.WatchMatchRequest,
@@ -327,6 +360,16 @@ class MatchServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[pegboard.v1.match_pb2.CancelMatchResponse, collections.abc.Awaitable[pegboard.v1.match_pb2.CancelMatchResponse]]:
         """Ends a running match without a result (TERMINATION_CANCELLED). A finished one stays as it is."""
+
+    @abc.abstractmethod
+    def ForfeitMatch(
+        self,
+        request: pegboard.v1.match_pb2.ForfeitMatchRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[pegboard.v1.match_pb2.ForfeitMatchResponse, collections.abc.Awaitable[pegboard.v1.match_pb2.ForfeitMatchResponse]]:
+        """Ends a running match because a seat's bot is gone for good (TERMINATION_CRASH): reported by
+        whoever started the bot's process.
+        """
 
     @abc.abstractmethod
     def WatchMatch(

@@ -215,7 +215,7 @@ class CountEnded(NamedTuple):
 
 
 class HandShown(NamedTuple):
-    """A hand is laid open; `hand` is 0, 1 for the ten-card second hand, 0 to 7 for the lines of squares."""
+    """A hand is laid open; `hand`: 0, 1 the ten-card second hand, 0 to 7 the lines of squares."""
 
     seat: Seat
     cards: tuple[Card, ...]
