@@ -1,0 +1,144 @@
+"""The layers, the size limits and the promises about packaging, as tests."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE_ROOTS = ("server", "arena", "clients/python")
+
+# A package may import those named beside it and itself (ARCHITECTURE.md).
+ALLOWED = {
+    "rules": set(),
+    "v1": set(),
+    "wire": {"rules", "v1"},
+    "matches": {"rules"},
+    "service": {"matches", "wire", "rules", "v1"},
+    "client": {"wire", "rules", "v1"},
+    "arena": {"client", "wire", "rules", "v1"},
+    "cli": {"arena", "service", "client", "matches", "wire", "rules", "v1"},
+}
+IMPURE = {"asyncio", "os", "random", "time", "socket", "threading", "subprocess", "pathlib", "io"}
+LIMIT_LINES_FUNCTION = 70
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Yield (package, file) of everything of ours that ships."""
+    for root in SOURCE_ROOTS:
+        base = ROOT / root / "pegboard"
+        for path in sorted(base.rglob("*.py")):
+            yield path.relative_to(base).parts[0], path
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the dotted names that a file imports, at any depth."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.module
+            if node.module == "pegboard":
+                yield from (f"pegboard.{alias.name}" for alias in node.names)
+
+
+MODULES = list(modules())
+
+
+@pytest.mark.parametrize(
+    ("package", "path"), MODULES, ids=[str(path.relative_to(ROOT)) for _, path in MODULES]
+)
+def test_a_layer_imports_only_what_lies_below_it(package: str, path: Path) -> None:
+    """`cli` > `arena` > `service | client` > `matches`, `wire` > `rules`, `v1`."""
+    allowed = ALLOWED[package] | {package}
+    ours = {name.split(".")[1] for name in imports(path) if name.startswith("pegboard.")}
+    assert ours <= allowed, f"{path.relative_to(ROOT)} may not import {sorted(ours - allowed)}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for package, path in MODULES if package == "rules"],
+    ids=[str(path.relative_to(ROOT)) for package, path in MODULES if package == "rules"],
+)
+def test_rules_are_pure(path: Path) -> None:
+    """The rules use the standard library only, and nothing of it that reaches outside."""
+    for name in imports(path):
+        top = name.split(".")[0]
+        assert top == "pegboard" or top in sys.stdlib_module_names, name
+        assert top not in IMPURE, f"{path.name} imports {name}"
+
+
+def test_importing_the_rules_loads_no_grpc() -> None:
+    """A search bot can use the rules without the service's weight."""
+    code = (
+        "import sys, pegboard.rules.catalog;"
+        "assert not {'grpc', 'google.protobuf', 'numpy', 'asyncio'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_pegboard_is_a_namespace() -> None:
+    """Four roots share the name: an `__init__.py` in any of them would hide the others."""
+    found = [
+        root
+        for root in (*SOURCE_ROOTS, "protos")
+        if (ROOT / root / "pegboard/__init__.py").exists()
+    ]
+    assert found == []
+
+
+def test_every_portion_is_typed() -> None:
+    """Each package tells type checkers that it is annotated."""
+    packages = {
+        path.parent
+        for root in (*SOURCE_ROOTS, "protos")
+        for path in (ROOT / root / "pegboard").glob("*/py.typed")
+    }
+    assert {path.name for path in packages} == set(ALLOWED)
+
+
+def functions(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield (name, lines without the docstring) of each function."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            lines = 0 if not body else (body[-1].end_lineno or 0) - body[0].lineno + 1
+            yield node.name, lines
+
+
+def test_functions_are_short() -> None:
+    """Seventy lines at most; see CONTRIBUTING.md."""
+    long = [
+        f"{path.relative_to(ROOT)}:{name} has {lines}"
+        for _, path in MODULES
+        for name, lines in functions(path)
+        if lines > LIMIT_LINES_FUNCTION
+    ]
+    assert long == []
+
+
+def test_dependency_floors_are_what_the_generated_code_asks_for() -> None:
+    """grpcio and protobuf floors in pyproject.toml equal the generator's versions."""
+    stub = (ROOT / "protos/pegboard/v1/play_pb2_grpc.py").read_text(encoding="utf-8")
+    code = (ROOT / "protos/pegboard/v1/play_pb2.py").read_text(encoding="utf-8")
+    grpc_version = re.search(r"GRPC_GENERATED_VERSION = '([\d.]+)'", stub)
+    protobuf_version = re.search(r"Protobuf Python Version: ([\d.]+)", code)
+    assert grpc_version is not None
+    assert protobuf_version is not None
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f"grpcio>={grpc_version[1]}" in project["dependencies"]
+    assert f"protobuf>={protobuf_version[1]}" in project["dependencies"]
+
+
+def test_no_machine_path_and_no_registry_host_in_the_lock() -> None:
+    """The lock file names packages and hashes only, so any registry can serve it."""
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert "://" not in lock
+    assert "--index" not in lock
