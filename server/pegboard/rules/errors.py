@@ -12,12 +12,19 @@
     ├── NotYourTurn               the seat is not asked
     ├── StaleTurn                 the turn is over or answered
     ├── MatchOver                 the match has ended
+    ├── MatchRunning              the match has not ended yet
     ├── UnknownMatch              no such match
     ├── UnknownSeat               no such seat, or another bot's
     ├── AlreadyExists             the id is taken by another match
+    ├── Unauthenticated           no token, or one that nobody has
     ├── PermissionDenied          the token does not allow it
     ├── InvalidRequest            a request that makes no sense
-    └── StoreError                the store cannot be opened, read or written
+    ├── Replaced                  a newer connection of the same bot took over
+    ├── TooManyRequests           more than the server takes from one caller
+    ├── Silent                    a peer that no longer answers
+    ├── StoreError                the store cannot be opened, read or written
+    ├── Unavailable               the server cannot be reached, or is stopping
+    └── ServerFault               the server's own error; its log has the reference
 
 Our own bugs are assertions, never one of these.
 """
@@ -79,6 +86,10 @@ class MatchOver(PegboardError):
     """The match has ended."""
 
 
+class MatchRunning(PegboardError):
+    """The match has not ended yet."""
+
+
 class UnknownMatch(PegboardError):
     """No match has this name."""
 
@@ -91,6 +102,10 @@ class AlreadyExists(PegboardError):
     """The id is taken by another match."""
 
 
+class Unauthenticated(PegboardError):
+    """The caller has no token, or one that nobody has."""
+
+
 class PermissionDenied(PegboardError):
     """The caller's token does not allow this."""
 
@@ -99,5 +114,25 @@ class InvalidRequest(PegboardError):
     """A request that makes no sense; the sentence says what would."""
 
 
+class Replaced(PegboardError):
+    """A newer connection of the same bot took over."""
+
+
+class TooManyRequests(PegboardError):
+    """More than the server takes from one caller."""
+
+
+class Silent(PegboardError):
+    """A peer that no longer reads or answers."""
+
+
 class StoreError(PegboardError):
     """The store cannot be opened, read or written."""
+
+
+class Unavailable(PegboardError):
+    """The server cannot be reached, or is stopping; trying again may help."""
+
+
+class ServerFault(PegboardError):
+    """The server's own error; the sentence has the reference of its log entry."""
