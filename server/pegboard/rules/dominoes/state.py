@@ -1,0 +1,326 @@
+"""A match of Draw in progress: turns, rounds, games."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pegboard.rules.dominoes import moves
+from pegboard.rules.dominoes.events import (
+    Dealt,
+    DominoesEvent,
+    Drawn,
+    GameEnded,
+    GameStarted,
+    Passed,
+    Placed,
+    RoundEnded,
+)
+from pegboard.rules.dominoes.hands import FITS, Hand, hand_of, pips_of, tiles_of
+from pegboard.rules.dominoes.legal import (
+    NEVER_DRAWN,
+    NO_CHOICES,
+    line_choices,
+    opening_choices,
+)
+from pegboard.rules.dominoes.line import Line
+from pegboard.rules.dominoes.moves import END_TEXT, End
+from pegboard.rules.dominoes.scoring import (
+    block_points,
+    block_winner,
+    hand_size,
+    leaders,
+    out_points,
+)
+from pegboard.rules.dominoes.view import Act, DominoesView
+from pegboard.rules.errors import IllegalMove, MatchOver, NotYourTurn
+from pegboard.rules.game import Chance, Choices, Outcome, Seat
+from pegboard.rules.results import place_points
+from pegboard.rules.tiles import HALVES, TEXT, Tile
+
+TILES = 28
+
+
+class Terms(NamedTuple):
+    """What a match is played for; `start_scores` by seat, at the start of every game."""
+
+    seats: int
+    target: int
+    match_games: int
+    start_scores: tuple[int, ...]
+
+
+class DrawState:
+    """Implements `rules.game.State`. `round` counts within the game, `rounds` within the match.
+
+    `turn` and `opener` stay where they were when the match is over. The stock is what was not dealt,
+    in the order in which it is drawn; `drawn` tiles of it are gone.
+    """
+
+    __slots__ = (
+        "acts",
+        "chance",
+        "drawn",
+        "game",
+        "games_won",
+        "hands",
+        "line",
+        "opener",
+        "over",
+        "passes",
+        "round",
+        "rounds",
+        "scores",
+        "stock",
+        "terms",
+        "turn",
+    )
+
+    def __init__(self, terms: Terms, chance: Chance, opener: Seat) -> None:
+        self.terms = terms
+        self.chance = chance
+        self.game = 0
+        self.round = 0
+        self.rounds = 0
+        self.opener = opener
+        self.turn = opener
+        self.over = False
+        self.scores: tuple[int, ...] = terms.start_scores
+        self.games_won: tuple[int, ...] = (0,) * terms.seats
+        self.hands: list[Hand] = [0] * terms.seats
+        self.stock: tuple[Tile, ...] = ()
+        self.drawn = 0
+        self.line = Line()
+        self.passes = 0
+        self.acts: list[Act] = []
+
+    def copy(self) -> DrawState:
+        """Return an independent state."""
+        state = DrawState.__new__(DrawState)
+        state.terms = self.terms
+        state.chance = self.chance
+        state.game = self.game
+        state.round = self.round
+        state.rounds = self.rounds
+        state.opener = self.opener
+        state.turn = self.turn
+        state.over = self.over
+        state.scores = self.scores
+        state.games_won = self.games_won
+        state.hands = self.hands.copy()
+        state.stock = self.stock
+        state.drawn = self.drawn
+        state.line = self.line.copy()
+        state.passes = self.passes
+        state.acts = self.acts.copy()
+        return state
+
+    # Asking
+
+    @property
+    def stock_left(self) -> int:
+        """How many tiles the stock still has, the last two included."""
+        return len(self.stock) - self.drawn
+
+    def to_act(self) -> tuple[Seat, ...]:
+        """Return the one seat on turn, or () when the match is over."""
+        return () if self.over else (self.turn,)
+
+    def choices(self, seat: Seat) -> Choices:
+        """Return the placements by tile, left before right, then draw or pass."""
+        if seat != self.turn or self.over:
+            return NO_CHOICES
+        ends = self.line.ends
+        if ends is None:
+            return opening_choices(self.hands[seat], self.stock_left)
+        left, right = ends
+        return line_choices(left.pips, right.pips, self.hands[seat], self.stock_left)
+
+    def view(self, seat: Seat | None) -> DominoesView:
+        """Return what the seat can see: its own hand, the line, and how many tiles all hold."""
+        line = self.line
+        return DominoesView(
+            self.game,
+            self.round,
+            self.opener,
+            self.scores,
+            self.games_won,
+            () if seat is None else tiles_of(self.hands[seat]),
+            tuple([hand.bit_count() for hand in self.hands]),
+            len(self.stock) - self.drawn,
+            tuple(line.tiles),
+            tuple(line.connections),
+            line.ends or (),
+            self.passes,
+            self.turn,
+            tuple(self.acts),
+        )
+
+    def outcome(self) -> Outcome | None:
+        """Return how the match came out, or None while it runs.
+
+        One game is placed by its scores, several by the games won (docs/results.md).
+        """
+        if not self.over:
+            return None
+        keys = self.scores if self.terms.match_games == 1 else self.games_won
+        return self._outcome(place_points(keys, range(self.terms.seats)))
+
+    def standing(self) -> Outcome:
+        """Return the outcome by games won, then by the scores of the game that runs."""
+        done = self.outcome()
+        if done is not None:
+            return done
+        keys = tuple(zip(self.games_won, self.scores, strict=True))
+        return self._outcome(place_points(keys, range(self.terms.seats)))
+
+    def _outcome(self, points: tuple[float, ...]) -> Outcome:
+        return Outcome(points, self.scores, self.games_won)
+
+    # Moving
+
+    def apply(self, seat: Seat, move: Any) -> list[DominoesEvent]:
+        """Make the move and return its events. Raises `MatchOver`, `NotYourTurn`, `IllegalMove`."""
+        if self.over:
+            raise MatchOver("the match is over; no move counts any more")
+        if seat != self.turn:
+            raise NotYourTurn(f"seat {self.turn} is on turn, not seat {seat}; wait for your turn")
+        if isinstance(move, moves.Place):
+            return self._place(seat, move.tile, move.end)
+        if isinstance(move, moves.Draw):
+            return self._draw(seat)
+        if isinstance(move, moves.Pass):
+            return self._pass(seat)
+        raise IllegalMove("not a move of Draw; place a tile, draw or pass")
+
+    def _place(self, seat: Seat, tile: Tile, end: End) -> list[DominoesEvent]:
+        self._check_place(seat, tile, end)
+        line = self.line
+        connection = line.place(tile, end)
+        assert line.ends is not None
+        self.hands[seat] ^= 1 << tile
+        self.passes = 0
+        self.acts.append(Act(seat, tile, end, False))
+        events: list[DominoesEvent] = [Placed(seat, tile, end, connection, line.ends)]
+        if self.hands[seat]:
+            self.turn = (seat + 1) % self.terms.seats
+        else:
+            self._end_round(events, blocked=False)
+        return events
+
+    def _check_place(self, seat: Seat, tile: Tile, end: End) -> None:
+        if not (0 <= tile < TILES and self.hands[seat] >> tile & 1):
+            name = TEXT[tile] if 0 <= tile < TILES else "that tile"
+            raise IllegalMove(f"you do not hold {name}; place a tile of your hand")
+        ends = self.line.ends
+        if ends is None:
+            if end != End.NONE:
+                raise IllegalMove("the line is empty and has no ends; name none (X-18)")
+            return
+        if end not in (End.LEFT, End.RIGHT):
+            raise IllegalMove("the line has two ends; name the left or the right one (X-18)")
+        pips = ends[end - 1].pips
+        if pips not in HALVES[tile]:
+            raise IllegalMove(f"{TEXT[tile]}{END_TEXT[end]} does not fit; that end needs {pips}")
+
+    def _draw(self, seat: Seat) -> list[DominoesEvent]:
+        if self.stock_left <= NEVER_DRAWN:
+            raise IllegalMove(
+                "the last two tiles are never drawn; place a tile, or pass if none fits"
+            )
+        tile = self.stock[self.drawn]
+        self.drawn += 1
+        self.hands[seat] |= 1 << tile
+        self.acts.append(Act(seat, None, End.NONE, False))
+        return [Drawn(seat, tile, self.stock_left)]
+
+    def _pass(self, seat: Seat) -> list[DominoesEvent]:
+        if self.stock_left > NEVER_DRAWN:
+            raise IllegalMove("a pass needs a stock of two; draw, or place a tile (R-D12)")
+        ends = self.line.ends
+        if ends is None or self.hands[seat] & (FITS[ends[0].pips] | FITS[ends[1].pips]):
+            raise IllegalMove(
+                "a tile of your hand fits; place it, since passing is no choice (R-D12)"
+            )
+        self.passes += 1
+        self.acts.append(Act(seat, None, End.NONE, True))
+        events: list[DominoesEvent] = [Passed(seat)]
+        if self.passes == self.terms.seats:  # R-D20
+            self._end_round(events, blocked=True)
+        else:
+            self.turn = (seat + 1) % self.terms.seats
+        return events
+
+    # Rounds and games
+
+    def begin_game(self, events: list[DominoesEvent]) -> None:
+        """Start the next game; games that the start scores decide are over at once (R-D29)."""
+        terms = self.terms
+        while not self.over:
+            self.game += 1
+            self.round = 0
+            self.scores = terms.start_scores
+            events.append(GameStarted(self.game, self.opener, self.scores))
+            if not leaders(self.scores, terms.target):
+                self._deal(events)
+                return
+            self._end_game(events)
+
+    def _deal(self, events: list[DominoesEvent]) -> None:
+        """Deal one tile at a time from the opener's seat onward; the rest is the stock (R-D4)."""
+        seats = self.terms.seats
+        self.round += 1
+        self.rounds += 1
+        order = self.chance.order(f"round/{self.rounds}", TILES, TILES)
+        dealt = seats * hand_size(seats)
+        for place in range(seats):
+            self.hands[(self.opener + place) % seats] = hand_of(order[place:dealt:seats])
+        self.stock = tuple(order[dealt:])
+        self.drawn = 0
+        self.line = Line()
+        self.passes = 0
+        self.acts = []
+        self.turn = self.opener
+        hands = tuple([tiles_of(hand) for hand in self.hands])
+        events.append(Dealt(self.round, self.opener, hands, len(self.stock)))
+
+    def _end_round(self, events: list[DominoesEvent], *, blocked: bool) -> None:
+        """Reveal and settle the hands; only then is the target looked at (R-D27)."""
+        pips = tuple([pips_of(hand) for hand in self.hands])
+        winner = block_winner(pips) if blocked else self.turn
+        points = 0
+        if winner is not None:
+            points = block_points(pips, winner) if blocked else out_points(pips, winner)
+            self.scores = tuple(
+                [
+                    score + points if seat == winner else score
+                    for seat, score in enumerate(self.scores)
+                ]
+            )
+        hands = tuple([tiles_of(hand) for hand in self.hands])
+        events.append(RoundEnded(self.round, blocked, hands, pips, winner, points, self.scores))
+        if leaders(self.scores, self.terms.target):
+            self._end_game(events)
+            if not self.over:
+                self._pass_opening()
+                self.begin_game(events)
+        else:
+            self._pass_opening()
+            self._deal(events)
+
+    def _pass_opening(self) -> None:
+        self.opener = (self.opener + 1) % self.terms.seats  # R-D26: whoever won
+
+    def _end_game(self, events: list[DominoesEvent]) -> None:
+        """Count the game for its winners, all of them in a tie (R-D28, as X-07 shares a game)."""
+        winners = leaders(self.scores, self.terms.target)
+        self.games_won = tuple([won + (seat in winners) for seat, won in enumerate(self.games_won)])
+        events.append(GameEnded(self.game, self.scores, winners))
+        self.over = self._is_decided()
+
+    def _is_decided(self) -> bool:
+        """Whether no game is left, or, between two, none that could change who leads (X-07)."""
+        games_left = self.terms.match_games - self.game
+        if games_left == 0:
+            return True
+        lead = max(self.games_won) - min(self.games_won)
+        return self.terms.seats == 2 and lead > games_left
