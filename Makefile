@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
+# What the contract must stay compatible with: main as it was before this branch or commit.
+AGAINST ?= $(shell git rev-parse --verify -q origin/main~1 || git rev-parse --verify -q main~1 || git rev-parse HEAD)
 
-.PHONY: demo test test-long test-oracle test-polyglot check protos bench lock clean
+.PHONY: demo test test-long test-oracle test-polyglot check breaking protos bench lock clean
 
 demo: $(STAMP)            ## play the quickstart tournament and verify its records
 	$(BIN)/pegboard tournament run examples/quickstart.toml
@@ -31,11 +33,14 @@ check: $(STAMP)           ## style, types, contract
 	$(BIN)/python protos/generate.py --check
 	$(BIN)/pytest tests/test_architecture.py
 
+breaking: $(STAMP)        ## the contract stays compatible with that of AGAINST
+	$(BIN)/buf breaking protos --against '.git#ref=$(AGAINST),subdir=protos'
+
 protos: $(STAMP)          ## regenerate the Python code of the contract
 	$(BIN)/python protos/generate.py
 
 bench: $(STAMP)           ## all benchmarks, each with its reference in the same run
-	$(BIN)/pegboard bench
+	$(BIN)/pegboard bench $(QUICK)
 
 lock: $(STAMP)            ## resolve requirements.lock anew
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-emit-index-url \

@@ -1,0 +1,1 @@
+"""The `pegboard` command. `main` says what there is; every other module is one command."""

@@ -1,0 +1,36 @@
+"""What several commands read from their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pegboard.rules import catalog
+from pegboard.rules.cards import Card, parse_card
+from pegboard.rules.cribbage.game import Cribbage
+from pegboard.rules.errors import InvalidRequest
+
+
+def cribbage_rules(variant: str) -> Cribbage:
+    """Return the cribbage variant of that id. Raises `UnknownVariant` or `InvalidRequest`."""
+    game = catalog.game(variant)
+    if not isinstance(game, Cribbage):
+        raise InvalidRequest(
+            f"{variant} is no cribbage; hands and pegging are scored in cribbage only"
+        )
+    return game
+
+
+def parse_cards(words: Sequence[str]) -> tuple[Card, ...]:
+    """Read cards, whether in one argument or several. Raises `NotationError`."""
+    return tuple(parse_card(word) for text in words for word in text.replace(",", " ").split())
+
+
+def read_text(path: Path) -> str:
+    """Read a text file. Raises `InvalidRequest` where that is impossible."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InvalidRequest(f"{path} is no text file") from None
+    except OSError as error:
+        raise InvalidRequest(f"cannot read {path}: {error.strerror}") from None

@@ -1,0 +1,266 @@
+"""The `pegboard` command: what it takes, and where each command lives.
+
+Signatures and help texts stand here together; every body is one lazy import, so that `--help` loads
+nothing heavy. Errors of others (`PegboardError`, wrong arguments) become one line and exit status 2.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.exceptions import Abort, Exit, TyperException
+
+from pegboard.rules.errors import PegboardError
+
+APP_OPTIONS: dict[str, Any] = {
+    "add_completion": False,
+    "no_args_is_help": True,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+}
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    help="Hosts cribbage and Draw matches, and plays tournaments between bots.", **APP_OPTIONS
+)
+tournament = typer.Typer(help="Play a tournament, or show one.", **APP_OPTIONS)
+app.add_typer(tournament, name="tournament")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+VariantId = Annotated[str, typer.Option("--variant", help="A catalog id: `pegboard variants`.")]
+
+
+def print_version(wanted: bool) -> None:
+    """Print the version and stop, for `--version`."""
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"pegboard {version('pegboard')}")
+        raise Exit
+
+
+@app.callback()
+def pegboard(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Host cribbage and Draw matches, and play tournaments between bots."""
+
+
+@app.command()
+def serve(
+    listen: Annotated[
+        list[str] | None, typer.Option("--listen", help="HOST:PORT to listen on; may be repeated.")
+    ] = None,
+    unix: Annotated[
+        list[Path] | None, typer.Option("--unix", help="A Unix socket; may be repeated.")
+    ] = None,
+    tokens: Annotated[
+        Path | None, typer.Option("--tokens", help="TOML file of the bots' and organisers' tokens.")
+    ] = None,
+    store: Annotated[
+        Path, typer.Option("--store", help="The database file of all matches.")
+    ] = Path("pegboard.db"),
+    durability: Annotated[
+        str, typer.Option("--durability", help="strict, batched or memory.")
+    ] = "batched",
+    log_level: Annotated[
+        str, typer.Option("--log-level", help="debug, info, warning, error.")
+    ] = "info",
+    stop_on_eof: Annotated[
+        bool, typer.Option("--stop-on-eof", help="Stop when standard input ends.")
+    ] = False,
+) -> None:
+    """Host matches until SIGTERM or Ctrl-C."""
+    from pegboard.cli.serve import run_server
+
+    run_server(listen or [], unix or [], tokens, store, durability, log_level, stop_on_eof)
+
+
+@tournament.command("run")
+def tournament_run(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The tournament.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the results; runs/NAME if not given.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Play a tournament; continues a stopped run of the same folder."""
+    from pegboard.cli.tournament import run
+
+    raise Exit(run(file, out, json))
+
+
+@tournament.command("show")
+def tournament_show(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the results.")],
+    json: Json = False,
+) -> None:
+    """Print the table of a tournament again."""
+    from pegboard.cli.tournament import show
+
+    show(folder, json)
+
+
+@app.command()
+def variants(
+    variant: Annotated[str | None, typer.Argument(metavar="[ID]", help="A catalog id.")] = None,
+    json: Json = False,
+) -> None:
+    """List the catalog, or tell all about one variant."""
+    from pegboard.cli.variants import show_catalog, show_variant
+
+    if variant is None:
+        show_catalog(json)
+    else:
+        show_variant(variant, json)
+
+
+@app.command()
+def score(
+    hand: Annotated[
+        list[str], typer.Argument(metavar="CARD...", help="The hand, e.g. 5C 5D 5H JS.")
+    ],
+    starter: Annotated[str | None, typer.Option("--starter", help="The starter, e.g. 5S.")] = None,
+    crib: Annotated[bool, typer.Option("--crib", help="Count as a crib.")] = False,
+    variant: VariantId = "cribbage",
+    json: Json = False,
+) -> None:
+    """Count a hand or crib, and say what makes the points."""
+    from pegboard.cli.score import show_score
+
+    show_score(hand, starter, crib, variant, json)
+
+
+@app.command()
+def peg(
+    cards: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CARD...", help="The cards of one count, in order; suits may be left out."
+        ),
+    ],
+    variant: VariantId = "cribbage",
+    json: Json = False,
+) -> None:
+    """Count the points of the cards of one count as they are played."""
+    from pegboard.cli.peg import show_pegging
+
+    show_pegging(cards, variant, json)
+
+
+@app.command()
+def vectors(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A vector file: docs/vectors.md.")],
+) -> None:
+    """Run a vector file; exit status 1 and the failing ids if any fail."""
+    from pegboard.cli.vectors import run_file
+
+    raise Exit(run_file(file))
+
+
+@app.command()
+def replay(
+    file: Annotated[
+        Path, typer.Argument(metavar="RECORD", help="A record, or a file of records, one a line.")
+    ],
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Deal again from the revealed seed, score again, compare."),
+    ] = False,
+    match: Annotated[
+        str | None, typer.Option("--match", help="Only the record of this match.")
+    ] = None,
+) -> None:
+    """Tell the story of a record, or verify it."""
+    from pegboard.cli.replay import tell, verify_file
+
+    raise Exit(verify_file(file, match) if verify else tell(file, match))
+
+
+@app.command()
+def doctor(json: Json = False) -> None:
+    """Say what works here: versions, sockets, toolchains."""
+    from pegboard.cli.doctor import examine
+
+    raise Exit(examine(json))
+
+
+@app.command()
+def bench(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One benchmark; all if not given.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A tenth of the work: a smoke test.")
+    ] = False,
+) -> None:
+    """Run the benchmarks, each with its reference in the same run."""
+    from pegboard.cli.bench import run_benchmarks
+
+    raise Exit(run_benchmarks(name, quick))
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit status; errors become one line on standard error."""
+    try:
+        status = app(arguments, prog_name="pegboard", standalone_mode=False)
+    except TyperException as error:
+        if error.format_message().startswith("Usage:"):  # no command at all: show what there is
+            print(error.format_message(), file=sys.stderr)
+            return EXIT_USAGE
+        return fail(usage_sentence(error, arguments))
+    except PegboardError as error:
+        return fail(str(error))
+    except OSError as error:
+        return fail(os_sentence(error))
+    except (Abort, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except Exit as stop:
+        return stop.exit_code
+    return status if isinstance(status, int) else 0
+
+
+def fail(sentence: str) -> int:
+    """Print the one line that a fault gets."""
+    print(f"pegboard: {sentence}", file=sys.stderr)
+    return EXIT_USAGE
+
+
+def usage_sentence(error: TyperException, arguments: list[str]) -> str:
+    """Return what is wrong with the arguments and where to read on."""
+    message = error.format_message().strip().rstrip(".")
+    command = next((word for word in arguments if word in command_names()), "")
+    return f"{message}; see `pegboard {command + ' ' if command else ''}--help`"
+
+
+def command_names() -> list[str]:
+    """Return the names of the commands and groups of the first level."""
+    functions = [command.callback for command in app.registered_commands]
+    return [*(function.__name__ for function in functions if function), "tournament"]
+
+
+def os_sentence(error: OSError) -> str:
+    """Return a sentence for a file that cannot be used; a closed pipe is nobody's fault."""
+    if isinstance(error, BrokenPipeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return "the reader of the output has gone"
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}"
+
+
+if __name__ == "__main__":
+    main()

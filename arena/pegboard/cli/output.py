@@ -1,0 +1,20 @@
+"""What all commands print alike."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def print_json(value: Any) -> None:
+    """Print a value as indented JSON."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def columns(rows: list[tuple[str, ...]], gap: str = "  ") -> list[str]:
+    """Return the rows as lines with aligned columns, the last one ragged."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        gap.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

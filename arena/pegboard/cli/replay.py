@@ -1,0 +1,55 @@
+"""`pegboard replay`: tells the story of a record, or verifies records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pegboard.cli.arguments import read_text
+from pegboard.rules.errors import InvalidRequest, PegboardError, RecordError
+from pegboard.rules.record import Record, replay, verify
+
+
+def records(path: Path, match: str | None) -> Iterator[Record]:
+    """Yield the records of a file, one a line. Raises `RecordError` naming the line."""
+    found = False
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            record = Record.from_json(line)
+        except PegboardError as error:
+            raise RecordError(f"{path}, line {number}: {error}") from None
+        if match is None or record.match in (match, f"matches/{match}"):
+            found = True
+            yield record
+    if not found:
+        raise InvalidRequest(f"{path} holds no record{f' of match {match}' if match else ''}")
+
+
+def verify_file(path: Path, match: str | None) -> int:
+    """Verify every record; print those that fail; return 1 if any does."""
+    good = bad = 0
+    for record in records(path, match):
+        try:
+            verify(record)
+            good += 1
+        except PegboardError as error:
+            bad += 1
+            print(f"{record.match}: {error}")
+    print(f"{good} records verified" + (f", {bad} failed" if bad else ""))
+    return 1 if bad else 0
+
+
+def tell(path: Path, match: str | None) -> int:
+    """Print moves and events of each record, the way the playthroughs are written."""
+    for record in records(path, match):
+        seats = ", ".join(f"{seat} {bot}" for seat, bot in enumerate(record.bots))
+        print(f"{record.match}: {record.variant}; {seats}")
+        for move, events in replay(record):
+            if move is not None:
+                print(f"> {move}")
+            for event in events:
+                print(f"    {event.text()}")
+        print(f"= {record.result}")
+    return 0

@@ -1,0 +1,80 @@
+"""`pegboard score`: the points of a hand or crib, and the cards that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pegboard.cli.arguments import cribbage_rules, parse_cards
+from pegboard.cli.output import columns, print_json
+from pegboard.rules.cards import JOKER, NO_CARD, card_text, cards_text
+from pegboard.rules.cribbage.events import Item, ItemKind
+from pegboard.rules.cribbage.show import best_identities, show_items
+from pegboard.rules.errors import InvalidRequest
+
+PARTS = {
+    ItemKind.FIFTEEN: "fifteens",
+    ItemKind.PAIR: "pairs",
+    ItemKind.RUN: "runs",
+    ItemKind.FLUSH: "flush",
+    ItemKind.NOBS: "nobs",
+}
+
+
+def show_score(
+    hand: Sequence[str], starter: str | None, crib: bool, variant: str, as_json: bool
+) -> None:
+    """Print the score. Raises `InvalidRequest` where the cards make no hand of the variant."""
+    game = cribbage_rules(variant)
+    cards = parse_cards(hand)
+    turned = NO_CARD if starter is None else parse_cards([starter])[0]
+    refuse_wrong_size(len(cards), game.shown_sizes(crib), variant, crib)
+    if turned == NO_CARD and game.show_needs_starter(crib):
+        raise InvalidRequest("name the starter, e.g. --starter 5S")
+    refuse_repeated([*cards, *([] if turned == NO_CARD else [turned])])
+    if JOKER in (*cards, turned) and game.jokers == "none":
+        raise InvalidRequest(f"{variant} has no jokers; try --variant cribbage-jokers-wild")
+    rules = game.show_rules
+    items = show_items(cards, turned, crib, rules)
+    if as_json:
+        print_json(totals(items))
+        return
+    for line in explanation(items):
+        print(line)
+    wild = best_identities(cards, turned, crib, rules)
+    if wild:
+        print(f"joker as {cards_text(wild)}")
+
+
+def refuse_wrong_size(count: int, sizes: Sequence[int], variant: str, crib: bool) -> None:
+    """Raise `InvalidRequest` for a number of cards that the variant never shows."""
+    if count not in sizes:
+        what = "crib" if crib else "hand"
+        wanted = " or ".join(map(str, sizes))
+        raise InvalidRequest(
+            f"a {what} of {variant} has {wanted} cards beside the starter, not {count}"
+        )
+
+
+def refuse_repeated(cards: Sequence[int]) -> None:
+    """Raise `InvalidRequest` where a card other than a joker is there twice."""
+    for card in cards:
+        if card != JOKER and cards.count(card) > 1:
+            raise InvalidRequest(f"{card_text(card)} is there twice")
+    if cards.count(JOKER) > 2:
+        raise InvalidRequest("a pack has two jokers")
+
+
+def totals(items: Sequence[Item]) -> dict[str, int]:
+    """Return the points by kind, and `total`."""
+    sums = {
+        name: sum(item.points for item in items if item.kind == kind)
+        for kind, name in PARTS.items()
+    }
+    return {**sums, "total": sum(sums.values())}
+
+
+def explanation(items: Sequence[Item]) -> list[str]:
+    """Return a line for each combination and one for the total."""
+    rows = [(item.kind.name.lower(), cards_text(item.cards), str(item.points)) for item in items]
+    total = sum(item.points for item in items)
+    return columns([*rows, ("total", "", str(total))])
