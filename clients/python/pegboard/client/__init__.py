@@ -1,0 +1,15 @@
+"""The Python kit: write a bot as a function, or organise matches.
+
+    from pegboard.client import Turn, run
+
+    def choose(turn: Turn) -> int:
+        return 0                                    # the first legal move
+
+    run(choose)
+
+`run` finds the server in `PEGBOARD_ADDRESS` and the bot's token in `PEGBOARD_TOKEN`.
+"""
+
+from pegboard.client.organiser import Finished, Organiser, new_match
+
+__all__ = ["Finished", "Organiser", "new_match"]

@@ -1,0 +1,211 @@
+"""An organiser's side of a server: create matches, watch them finish, fetch records.
+
+    async with Organiser("unix:/run/pegboard.sock", token) as organiser:
+        await organiser.ready()
+        await organiser.create([new_match("cribbage", ["alice", "bob"], label="cup")])
+        async for batch in organiser.watch_finished("cup"):
+            for finished in batch.finished:
+                ...
+
+Every method raises the `PegboardError` that the server raised (`UnknownVariant`, `AlreadyExists`...)
+and `Unavailable` while no server can be reached. Matches are named as on the wire: `matches/{id}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from pegboard.client.channel import bearer, open_channel, server_errors
+from pegboard.rules.errors import Unavailable
+from pegboard.v1 import catalog_pb2, catalog_pb2_grpc, match_pb2, match_pb2_grpc
+
+BATCH_LIMIT = 1000
+"""Matches that one call creates, and that one page lists, at most."""
+
+
+class Finished(NamedTuple):
+    """Matches that finished, in the order of finishing.
+
+    `caught_up` is set once all earlier ones have been told; from here on they are live.
+    """
+
+    finished: Sequence[match_pb2.FinishedMatch]
+    caught_up: bool
+
+
+def new_match(
+    variant: str,
+    bots: Sequence[str],
+    *,
+    options: Mapping[str, str] | None = None,
+    time_control: match_pb2.TimeControl | None = None,
+    label: str = "",
+    nonce: str = "",
+    seed: bytes = b"",
+    withhold_seed: bool = False,
+    illegal_move_limit: int = 0,
+    match_id: str = "",
+    request_id: str = "",
+) -> match_pb2.CreateMatchRequest:
+    """Return a request for `Organiser.create`; fields as in match.proto, empty for the default."""
+    spec = match_pb2.MatchSpec(
+        variant=variant,
+        bots=bots,
+        options=options,
+        time_control=time_control,
+        label=label,
+        nonce=nonce,
+        seed=seed,
+        withhold_seed=withhold_seed,
+        illegal_move_limit=illegal_move_limit,
+    )
+    return match_pb2.CreateMatchRequest(spec=spec, match_id=match_id, request_id=request_id)
+
+
+class Organiser:
+    """A connection with an organiser's token. Use it in one event loop, from any number of tasks."""
+
+    def __init__(self, address: str = "", token: str = "") -> None:
+        """Take an address (default `PEGBOARD_ADDRESS`) and a token (default `PEGBOARD_TOKEN`)."""
+        self._channel = open_channel(address)
+        self._metadata: Any = bearer(token or os.environ.get("PEGBOARD_TOKEN", ""))
+        self._matches: match_pb2_grpc.MatchServiceAsyncStub
+        self._matches = match_pb2_grpc.MatchServiceStub(self._channel)
+        self._catalog: catalog_pb2_grpc.CatalogServiceAsyncStub
+        self._catalog = catalog_pb2_grpc.CatalogServiceStub(self._channel)
+
+    async def __aenter__(self) -> Organiser:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection; calls that wait end with an error."""
+        await self._channel.close()
+
+    async def ready(self, timeout_s: float = 10.0) -> None:
+        """Wait until the server answers. Raises `Unavailable` after `timeout_s`."""
+        try:
+            await asyncio.wait_for(self._channel.channel_ready(), timeout_s)
+        except TimeoutError:
+            raise Unavailable(
+                f"no server answered within {timeout_s:g} s; is `pegboard serve` running there?"
+            ) from None
+
+    async def list_variants(self) -> list[catalog_pb2.Variant]:
+        """Return the whole catalog, in its order."""
+        variants: list[catalog_pb2.Variant] = []
+        token = ""
+        while True:
+            request = catalog_pb2.ListVariantsRequest(page_size=BATCH_LIMIT, page_token=token)
+            with server_errors():
+                page = await self._catalog.ListVariants(request, metadata=self._metadata)
+            variants.extend(page.variants)
+            token = page.next_page_token
+            if not token:
+                return variants
+
+    async def get_variant(self, variant_id: str) -> catalog_pb2.Variant:
+        """Return one variant. Raises `UnknownVariant`."""
+        request = catalog_pb2.GetVariantRequest(name=f"variants/{variant_id}")
+        with server_errors():
+            return (await self._catalog.GetVariant(request, metadata=self._metadata)).variant
+
+    async def create(
+        self, requests: Sequence[match_pb2.CreateMatchRequest]
+    ) -> list[match_pb2.Match]:
+        """Create matches, in order. All or none of each 1000; stored when this returns.
+
+        A request with a `request_id` that was created before gives that match again. Raises
+        `AlreadyExists`, `UnknownVariant`, `OptionError`, `SeatsError`, `InvalidRequest`.
+        """
+        made: list[match_pb2.Match] = []
+        for start in range(0, len(requests), BATCH_LIMIT):
+            chunk = requests[start : start + BATCH_LIMIT]
+            request = match_pb2.BatchCreateMatchesRequest(requests=chunk)
+            with server_errors():
+                answer = await self._matches.BatchCreateMatches(request, metadata=self._metadata)
+            made.extend(answer.matches)
+        return made
+
+    async def get(self, name: str) -> match_pb2.Match:
+        """Return a match. Raises `UnknownMatch`."""
+        request = match_pb2.GetMatchRequest(name=name)
+        with server_errors():
+            return (await self._matches.GetMatch(request, metadata=self._metadata)).match
+
+    async def list_matches(
+        self,
+        label: str = "",
+        state: match_pb2.MatchState.ValueType = match_pb2.MATCH_STATE_UNSPECIFIED,
+    ) -> AsyncIterator[match_pb2.Match]:
+        """Yield matches with this label (empty: all) in this state, newest first."""
+        token = ""
+        while True:
+            request = match_pb2.ListMatchesRequest(
+                page_size=BATCH_LIMIT, page_token=token, label=label, state=state
+            )
+            with server_errors():
+                page = await self._matches.ListMatches(request, metadata=self._metadata)
+            for match in page.matches:
+                yield match
+            token = page.next_page_token
+            if not token:
+                return
+
+    async def cancel(self, name: str) -> match_pb2.Match:
+        """End a running match without a result; a finished one stays as it is."""
+        request = match_pb2.CancelMatchRequest(name=name)
+        with server_errors():
+            return (await self._matches.CancelMatch(request, metadata=self._metadata)).match
+
+    async def forfeit(self, name: str, seat: int, detail: str) -> match_pb2.Match:
+        """End a running match because the seat's bot is gone for good (TERMINATION_CRASH)."""
+        request = match_pb2.ForfeitMatchRequest(name=name, seat=seat, detail=detail)
+        with server_errors():
+            return (await self._matches.ForfeitMatch(request, metadata=self._metadata)).match
+
+    async def record(self, name: str) -> match_pb2.Record:
+        """Return the record of a finished match. Raises `MatchRunning` while it runs."""
+        request = match_pb2.GetRecordRequest(name=name)
+        with server_errors():
+            return (await self._matches.GetRecord(request, metadata=self._metadata)).record
+
+    async def watch(
+        self, name: str, after: int = 0, seat: int | None = None
+    ) -> AsyncIterator[Sequence[match_pb2.Event]]:
+        """Yield a match's events after a sequence number, in batches, until its end."""
+        request = match_pb2.WatchMatchRequest(name=name, after=after, seat=seat)
+        with server_errors():
+            async for answer in self._matches.WatchMatch(request, metadata=self._metadata):
+                yield answer.events
+
+    async def watch_finished(
+        self, label: str = "", *, include_earlier: bool = False
+    ) -> AsyncIterator[Finished]:
+        """Yield matches as they finish, several at a time, until the server stops.
+
+        Ends by raising `Unavailable` when the server stops or dies; start again with
+        `include_earlier=True` and skip what you know.
+        """
+        request = match_pb2.WatchFinishedMatchesRequest(
+            label=label, include_earlier=include_earlier
+        )
+        call = self._matches.WatchFinishedMatches(request, metadata=self._metadata)
+        try:
+            with server_errors():
+                async for answer in call:
+                    yield Finished(answer.finished, answer.caught_up)
+            raise Unavailable("the server has stopped; start it again and watch again")
+        finally:
+            call.cancel()
