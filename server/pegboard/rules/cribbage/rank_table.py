@@ -9,7 +9,7 @@ rank 0, below the ace, and the prime left over (R-C9.4).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, groupby
 from math import prod
 from operator import itemgetter
@@ -29,6 +29,11 @@ Pattern = tuple[ItemKind, int, Callable[[Any], tuple[Card, ...]]]
 """Kind and points of a combination, and what picks its cards out of the ascending cards."""
 
 
+def product_of_primes(cards: Iterable[Card]) -> int:
+    """Return the key of these cards in a table."""
+    return prod(map(PRIME.__getitem__, cards))
+
+
 class RankTable:
     """Points and combinations by product of primes, for one meaning of runs.
 
@@ -45,7 +50,7 @@ class RankTable:
     def fill(self, cards: Sequence[Card]) -> int:
         """Work out, keep and return the points of these cards, the starter included."""
         points = fifteen_points(cards) + pair_points(cards) + run_points(cards, self.three_runs)
-        self.points[prod(PRIME[card] for card in cards)] = points
+        self.points[product_of_primes(cards)] = points
         return points
 
     def patterns(self, ascending: Sequence[Card]) -> tuple[Pattern, ...]:
@@ -53,7 +58,7 @@ class RankTable:
 
         Each kind comes by number of cards, then in the order of `itertools.combinations`.
         """
-        key = prod(PRIME[card] for card in ascending)
+        key = product_of_primes(ascending)
         patterns = self._patterns.get(key)
         if patterns is None:
             patterns = self._patterns[key] = tuple(_patterns(ascending, self.three_runs))

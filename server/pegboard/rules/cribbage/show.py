@@ -10,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import product
-from math import prod
+from operator import add
 from typing import NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
 from pegboard.rules.cribbage.events import Item, ItemKind
-from pegboard.rules.cribbage.rank_table import PRIME, TABLE, THREE_RUNS_TABLE
+from pegboard.rules.cribbage.rank_table import (
+    PRIME,
+    TABLE,
+    THREE_RUNS_TABLE,
+    product_of_primes,
+)
 
 NO_JOKERS, WILD, ZERO = "none", "wild", "zero"
 
@@ -81,7 +86,8 @@ def show_items(
     order of `itertools.combinations`; a flush names the hand cards, then the starter; the nob names the
     Jack. A wild joker is named by the card that it stands for.
     """
-    cards, starter = _bound(cards, starter, crib, rules)
+    if rules.jokers == WILD:
+        cards, starter = _bound(cards, starter, crib, rules)
     ascending = sorted(cards if starter < 0 else (*cards, starter))
     table = THREE_RUNS_TABLE if rules.three_runs else TABLE
     items = [
@@ -113,23 +119,26 @@ def best_identities(
 def _best_identities(
     others: tuple[Card, ...], jokers: int, starter: Card, crib: bool, three_runs: bool
 ) -> tuple[Card, ...]:
-    """Try all ranks, and of each rank only the suits where flush and nobs could still decide."""
+    """Try all ranks, the promising first, then the suits where flush and nobs could still decide."""
     rules = ShowRules(three_runs)
-    free_starter = starter == JOKER
-    suits_most = len(others) + jokers + 2
-    best: tuple[Card, ...] = ()
-    best_points = -1
-    for ranks in product(range(13), repeat=jokers + free_starter):
+    places = jokers + (starter == JOKER)
+    # Nobs, and a flush if the cards beside the jokers leave one open.
+    suits_most = 1 + (len(others) + jokers + 1) * (len({card & 3 for card in others}) < 2)
+    trials = []
+    for ranks in product(range(13), repeat=places):
         clubs = tuple(4 * rank for rank in ranks)
         cards, turned = _with(others, clubs, jokers, starter)
-        least = _rank_points((*cards, turned) if turned >= 0 else cards, three_runs)
+        trials.append((_rank_points((*cards, turned) if turned >= 0 else cards, three_runs), clubs))
+    trials.sort(reverse=True)
+    best: tuple[Card, ...] = ()
+    best_points = trials[0][0]
+    for least, clubs in trials:
         if least + suits_most < best_points:
-            continue
-        for suits in product(range(4), repeat=len(ranks)):
-            chosen = tuple(map(int.__add__, clubs, suits))
-            cards, turned = _with(others, chosen, jokers, starter)
-            points = _any_points(cards, turned, crib, rules)
-            if points > best_points or (points == best_points and chosen < best):
+            break
+        for suits in product(range(4), repeat=places):
+            chosen = tuple(map(add, clubs, suits))
+            points = _any_points(*_with(others, chosen, jokers, starter), crib, rules)
+            if points > best_points or (points == best_points and (not best or chosen < best)):
                 best, best_points = chosen, points
     return best
 
@@ -161,7 +170,7 @@ def _any_points(cards: Sequence[Card], starter: Card, crib: bool, rules: ShowRul
 
 def _rank_points(counted: Sequence[Card], three_runs: bool) -> int:
     table = THREE_RUNS_TABLE if three_runs else TABLE
-    points = table.points.get(prod(map(PRIME.__getitem__, counted)))
+    points = table.points.get(product_of_primes(counted))
     return table.fill(counted) if points is None else points
 
 
@@ -177,13 +186,14 @@ def _flush(cards: Sequence[Card], starter: Card, crib: bool) -> tuple[Card, ...]
     All cards of a hand, and the starter if it fits; of a crib the starter must fit. Zero jokers have no
     suit and are left out (R-C9.5, X-16); they are the only jokers that come here.
     """
-    suited = tuple(card for card in cards if card != JOKER)
-    suits = {card & 3 for card in suited}
-    if len(suits) != 1:
-        return ()
+    suited = cards if JOKER not in cards else [card for card in cards if card != JOKER]
+    suit = suited[0] & 3 if suited else 0
+    for card in suited:
+        if card & 3 != suit:
+            return ()
     if 0 <= starter < JOKER:
-        if starter & 3 in suits:
+        if starter & 3 == suit:
             suited = (*suited, starter)
         elif crib:
             return ()
-    return suited if len(suited) >= _LEAST_FLUSH else ()
+    return tuple(suited) if len(suited) >= _LEAST_FLUSH else ()
