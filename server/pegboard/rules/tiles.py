@@ -22,6 +22,7 @@ TILE_OF: dict[tuple[int, int], Tile] = {
     halves: tile for tile, (low, high) in enumerate(HALVES) for halves in ((low, high), (high, low))
 }
 HIDDEN: Tile = -1
+_HALF = {str(pips): pips for pips in range(7)}
 TEXT: tuple[str, ...] = tuple(f"{low}|{high}" for low, high in HALVES)
 
 
@@ -38,8 +39,6 @@ def tiles_text(tiles: Iterable[Tile]) -> str:
 def parse_tile(text: str) -> Tile:
     """Read a tile, its halves in either order. Raises `NotationError`."""
     halves = text.strip().removeprefix("[").removesuffix("]").split("|")
-    if len(halves) == 2 and all(half.isdigit() for half in halves):
-        tile = TILE_OF.get((int(halves[0]), int(halves[1])))
-        if tile is not None:
-            return tile
+    if len(halves) == 2 and all(half in _HALF for half in halves):
+        return TILE_OF[_HALF[halves[0]], _HALF[halves[1]]]
     raise NotationError(f"no tile {text!r}; write two halves from 0 to 6, like 1|4")
