@@ -118,7 +118,12 @@ class State(Protocol):
         ...
 
     def choices(self, seat: Seat) -> Choices:
-        """Return what `seat` may do; no moves where it is not asked."""
+        """Return what `seat` may do; no moves where it is not asked.
+
+        As long as the question to the seat is the same, so is the object, also while others move
+        in a phase of several seats; a new question is a new object, even with equal moves (another
+        claim that may be called). A host tells by that whether an open turn still stands.
+        """
         ...
 
     def apply(self, seat: Seat, move: Any) -> list[Any]:
