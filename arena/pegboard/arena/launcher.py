@@ -1,0 +1,219 @@
+"""Starting processes so that they can be stopped again, whatever happens.
+
+A `Launcher` starts programs by exec, each as leader of a session and process group of its own; a
+`Process` is one of them, with its output in a log file of bounded size. The warden knows all groups.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from pegboard.arena import warden
+
+LOG_LIMIT_BYTES = 10 * 1024 * 1024
+LINE_LIMIT = 400
+STOP_S = 5.0
+_CHUNK_BYTES = 64 * 1024
+
+
+class LaunchError(OSError):
+    """A program that cannot be started at all; the message is one sentence."""
+
+
+class Launcher:
+    """Starts processes of one run. Use as a context manager: leaving it leaves no process behind."""
+
+    def __init__(self, run_id: str, *, lock: int | None = None) -> None:
+        """Take the run's id and the descriptor of a lock that the warden keeps until its sweep."""
+        self.run_id = run_id
+        command = [sys.executable, "-I", warden.__file__, run_id]
+        self._warden = subprocess.Popen(  # noqa: S603
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+            pass_fds=() if lock is None else (lock,),
+            text=True,
+            cwd="/",
+        )
+
+    def __enter__(self) -> Launcher:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._warden.stdin is not None
+        with contextlib.suppress(OSError):
+            self._warden.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._warden.wait(STOP_S)
+
+    def tell(self, line: str) -> None:
+        """Tell the warden; should somebody have killed it, the run goes on without."""
+        assert self._warden.stdin is not None
+        with contextlib.suppress(OSError):
+            self._warden.stdin.write(f"{line}\n")
+            self._warden.stdin.flush()
+
+    async def start(
+        self,
+        command: Sequence[str],
+        *,
+        log: Path,
+        env: Mapping[str, str],
+        folder: Path | None = None,
+        memory_mb: int = 0,
+        stdin: bool = False,
+        stdout: bool = False,
+    ) -> Process:
+        """Start a program. Its output goes to `log`, but for `stdout` where the caller reads it.
+
+        `stdin` gives it a pipe that ends with this process. Raises `LaunchError`.
+        """
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE if stdout else subprocess.STDOUT,
+                env={**env, warden.RUN_ID_VARIABLE: self.run_id},
+                cwd=folder,
+                start_new_session=True,
+            )
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise LaunchError(f"{command[0]} cannot be started: {reason}") from None
+        self.tell(f"add {process.pid}")
+        if memory_mb:
+            _limit_memory(process.pid, memory_mb)
+        return Process(self, process, log, " ".join(command))
+
+
+def _limit_memory(pid: int, memory_mb: int) -> None:
+    """Bound the address space (Linux); a process that has ended by now needs no bound."""
+    size = memory_mb * 1024 * 1024
+    with contextlib.suppress(OSError, AttributeError):
+        resource.prlimit(pid, resource.RLIMIT_AS, (size, size))
+
+
+class Process:
+    """A running program. `status` is None while it runs, then its exit status (-9: SIGKILL)."""
+
+    def __init__(
+        self, launcher: Launcher, process: asyncio.subprocess.Process, log: Path, title: str
+    ) -> None:
+        self.pid = process.pid
+        self.log = log
+        self._launcher = launcher
+        self._process = process
+        self._tail: deque[str] = deque(maxlen=20)
+        self._output = process.stdout if process.stderr is None else process.stderr
+        self._pump = asyncio.create_task(self._copy(title), name=f"log of {log.name}")
+
+    @property
+    def status(self) -> int | None:
+        """The exit status, None while it runs."""
+        return self._process.returncode
+
+    @property
+    def stdout(self) -> asyncio.StreamReader:
+        """Standard output, where it was asked for."""
+        assert self._process.stderr is not None
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    async def wait(self) -> int:
+        """Wait for the end of the program and of its output; return the exit status.
+
+        What it started itself is killed with it.
+        """
+        status = await self._process.wait()
+        self._signal(signal.SIGKILL)
+        # A grandchild outside the group could hold the pipe open for ever.
+        await asyncio.wait([self._pump], timeout=1.0)
+        self._pump.cancel()
+        self._launcher.tell(f"del {self.pid}")
+        return status
+
+    async def stop(self, grace_s: float = STOP_S) -> int:
+        """Ask it to end, insist after `grace_s`; return the exit status."""
+        if self.status is None:
+            self._signal(signal.SIGTERM)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), grace_s)
+        return await self.kill()
+
+    async def kill(self) -> int:
+        """Kill the whole group; return the exit status."""
+        self._signal(signal.SIGKILL)
+        return await self.wait()
+
+    def close_stdin(self) -> None:
+        """End its standard input."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    def last_line(self) -> str:
+        """Return the last line that it wrote, cut to `LINE_LIMIT` characters."""
+        for line in reversed(self._tail):
+            if line.strip():
+                return line.strip()[:LINE_LIMIT]
+        return ""
+
+    def ending(self) -> str:
+        """Return how it ended in words, e.g. `exited with status 1: KeyError: 'x'`."""
+        status = self.status
+        assert status is not None
+        how = f"exited with status {status}" if status >= 0 else f"was killed by {_name(-status)}"
+        last = self.last_line()
+        return f"{how}: {last}" if last else how
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    async def _copy(self, title: str) -> None:
+        assert self._output is not None
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as file:
+            _write(file, f"--- {title} (process {self.pid})\n".encode())
+            rest = b""
+            while chunk := await self._output.read(_CHUNK_BYTES):
+                _write(file, chunk)
+                *lines, rest = (rest + chunk).split(b"\n")
+                rest = rest[-_CHUNK_BYTES:]
+                self._tail.extend(line.decode(errors="replace") for line in lines[-20:])
+            self._tail.append(rest.decode(errors="replace"))
+
+
+def _write(file: IO[bytes], data: bytes) -> None:
+    """Append, up to the limit; from there on output is read and dropped. A full disk drops it too."""
+    room = LOG_LIMIT_BYTES - file.tell()
+    if room <= 0:
+        return
+    cut = data if len(data) <= room else data[:room] + b"\n--- log is full, the rest is dropped\n"
+    with contextlib.suppress(OSError):
+        file.write(cut)
+        file.flush()
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
