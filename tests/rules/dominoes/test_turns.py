@@ -6,19 +6,19 @@ import pytest
 
 from pegboard.rules.dominoes.game import Draw
 from pegboard.rules.dominoes.hands import hand_of
-from pegboard.rules.dominoes.legal import line_choices, opening_choices
+from pegboard.rules.dominoes.legal import line_moves, opening_moves
+from pegboard.rules.dominoes.moves import DominoesMove
 from pegboard.rules.dominoes.state import DrawState
 from pegboard.rules.errors import IllegalMove, MatchOver, NotYourTurn
-from pegboard.rules.game import Choices
 from pegboard.rules.shuffle import ScriptedChance
 from pegboard.rules.tiles import parse_tile
 
 GAME = Draw(first_opener=0)
 
 
-def texts(choices: Choices) -> list[str]:
+def texts(moves: tuple[DominoesMove, ...]) -> list[str]:
     """Return the moves in canonical text."""
-    return [move.text() for move in choices.moves]
+    return [move.text() for move in moves]
 
 
 def tiles(text: str) -> list[int]:
@@ -61,14 +61,14 @@ def test_choices_on_the_line(
     hand: str, ends: tuple[int, int], stock: int, expected: list[str]
 ) -> None:
     """D-08 to D-15: place or draw, forced draw, must place, pass only where nothing else is left."""
-    assert texts(line_choices(*ends, hand_of(tiles(hand)), stock)) == expected
+    assert texts(line_moves(*ends, hand_of(tiles(hand)), stock)) == expected
 
 
 def test_choices_of_the_opener() -> None:
     """D-14: any tile, no end to name, a draw allowed, a pass never (R-D13)."""
     hand = hand_of(tiles("5|5 0|3"))
-    assert texts(opening_choices(hand, 14)) == ["PLACE 0|3", "PLACE 5|5", "DRAW"]
-    assert texts(opening_choices(hand, 2)) == ["PLACE 0|3", "PLACE 5|5"]
+    assert texts(opening_moves(hand, 14)) == ["PLACE 0|3", "PLACE 5|5", "DRAW"]
+    assert texts(opening_moves(hand, 2)) == ["PLACE 0|3", "PLACE 5|5"]
 
 
 def test_nobody_else_is_asked() -> None:
@@ -140,7 +140,7 @@ def test_the_last_two_tiles_are_never_drawn() -> None:
     state = started(LOW, ONES)
     play(state, *["DRAW"] * 12)
     assert state.stock_left == 2
-    assert "DRAW" not in texts(state.choices(0))
+    assert "DRAW" not in texts(state.choices(0).moves)
     with pytest.raises(IllegalMove, match="never drawn"):
         play(state, "DRAW")
 
@@ -148,7 +148,7 @@ def test_the_last_two_tiles_are_never_drawn() -> None:
 def test_pass_only_where_nothing_fits_and_two_are_left() -> None:
     """R-D12: then it is the only choice; with a tile that fits it is refused."""
     state = drained()
-    assert texts(state.choices(1)) == ["PASS"]
+    assert texts(state.choices(1).moves) == ["PASS"]
     assert play(state, "PASS") == ["PASSED 1"]
     with pytest.raises(IllegalMove, match="passing is no choice"):
         play(state, "PASS")
@@ -172,3 +172,19 @@ def test_nothing_goes_when_the_match_is_over() -> None:
     assert state.choices(0).moves == ()
     with pytest.raises(MatchOver):
         state.apply(0, GAME.parse_move("DRAW"))
+
+
+def test_a_question_is_the_same_object_until_it_is_answered() -> None:
+    """The contract of `State.choices`: also where two forced draws in a row look the same."""
+    state = started(LOW, ONES, stock="6|6 5|5")
+    first = state.choices(0)
+    assert state.choices(0) is first
+    with pytest.raises(IllegalMove):
+        play(state, "PASS")
+    assert state.choices(0) is first
+    play(state, "PLACE 0|0")
+    forced = state.choices(1)
+    assert texts(forced.moves) == ["DRAW"]
+    play(state, "DRAW")
+    assert state.choices(1) == forced
+    assert state.choices(1) is not forced

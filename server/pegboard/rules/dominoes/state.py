@@ -18,9 +18,8 @@ from pegboard.rules.dominoes.events import (
 from pegboard.rules.dominoes.hands import FITS, Hand, hand_of, pips_of, tiles_of
 from pegboard.rules.dominoes.legal import (
     NEVER_DRAWN,
-    NO_CHOICES,
-    line_choices,
-    opening_choices,
+    line_moves,
+    opening_moves,
 )
 from pegboard.rules.dominoes.line import Line
 from pegboard.rules.dominoes.moves import END_TEXT, End
@@ -38,6 +37,7 @@ from pegboard.rules.results import place_points
 from pegboard.rules.tiles import HALVES, TEXT, Tile
 
 TILES = 28
+NO_CHOICES = Choices(())
 
 
 class Terms(NamedTuple):
@@ -53,11 +53,13 @@ class DrawState:
     """Implements `rules.game.State`. `round` counts within the game, `rounds` within the match.
 
     `turn` and `opener` stay where they were when the match is over. The stock is what was not dealt,
-    in the order in which it is drawn; `drawn` tiles of it are gone.
+    in the order in which it is drawn; `drawn` tiles of it are gone. `asked` is the question to the
+    seat on turn: made when first asked for, a new object after every move.
     """
 
     __slots__ = (
         "acts",
+        "asked",
         "chance",
         "drawn",
         "game",
@@ -92,6 +94,7 @@ class DrawState:
         self.line = Line()
         self.passes = 0
         self.acts: list[Act] = []
+        self.asked: Choices | None = None
 
     def copy(self) -> DrawState:
         """Return an independent state."""
@@ -112,6 +115,7 @@ class DrawState:
         state.line = self.line.copy()
         state.passes = self.passes
         state.acts = self.acts.copy()
+        state.asked = self.asked
         return state
 
     # Asking
@@ -129,11 +133,17 @@ class DrawState:
         """Return the placements by tile, left before right, then draw or pass."""
         if seat != self.turn or self.over:
             return NO_CHOICES
+        if self.asked is None:
+            self.asked = Choices(self._moves(self.hands[seat]))
+        return self.asked
+
+    def _moves(self, hand: Hand) -> tuple[moves.DominoesMove, ...]:
+        stock = len(self.stock) - self.drawn
         ends = self.line.ends
         if ends is None:
-            return opening_choices(self.hands[seat], self.stock_left)
+            return opening_moves(hand, stock)
         left, right = ends
-        return line_choices(left.pips, right.pips, self.hands[seat], self.stock_left)
+        return line_moves(left.pips, right.pips, hand, stock)
 
     def view(self, seat: Seat | None) -> DominoesView:
         """Return what the seat can see: its own hand, the line, and how many tiles all hold."""
@@ -198,6 +208,7 @@ class DrawState:
         connection = line.place(tile, end)
         assert line.ends is not None
         self.hands[seat] ^= 1 << tile
+        self.asked = None
         self.passes = 0
         self.acts.append(Act(seat, tile, end, False))
         events: list[DominoesEvent] = [Placed(seat, tile, end, connection, line.ends)]
@@ -229,6 +240,7 @@ class DrawState:
             )
         tile = self.stock[self.drawn]
         self.drawn += 1
+        self.asked = None
         self.hands[seat] |= 1 << tile
         self.acts.append(Act(seat, None, End.NONE, False))
         return [Drawn(seat, tile, self.stock_left)]
@@ -242,6 +254,7 @@ class DrawState:
                 "a tile of your hand fits; place it, since passing is no choice (R-D12)"
             )
         self.passes += 1
+        self.asked = None
         self.acts.append(Act(seat, None, End.NONE, True))
         events: list[DominoesEvent] = [Passed(seat)]
         if self.passes == self.terms.seats:  # R-D20
