@@ -1,0 +1,92 @@
+"""The family of a game picks its conversions; whoever calls knows no game by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from pegboard.rules.errors import NotationError
+from pegboard.v1 import match_pb2
+from pegboard.wire import cribbage, dominoes
+from pegboard.wire.fields import Kinds
+
+
+class Codec(NamedTuple):
+    """The conversions of one family.
+
+    `move_bytes` and `view_bytes` give serialised `Move` and `View` messages, `listed_bytes` the
+    elements of `Turn.legal_moves`.
+    """
+
+    family: str
+    move_bytes: Callable[[Any], bytes]
+    listed_bytes: Callable[[Any], list[bytes]]
+    view_bytes: Callable[[Any], bytes]
+    read_move: Callable[[Any], Any]
+    read_listed_move: Callable[[Any, bool], Any]
+    read_view: Callable[[Any], Any]
+    events: Kinds
+
+
+CODECS: dict[str, Codec] = {
+    module.FAMILY: Codec(
+        module.FAMILY,
+        module.move_bytes,
+        module.listed_bytes,
+        module.view_bytes,
+        module.read_move,
+        module.read_listed_move,
+        module.read_view,
+        module.EVENTS,
+    )
+    for module in (cribbage, dominoes)
+}
+"""By family; a new game is one more module here."""
+
+
+def move_message(family: str, move: Any) -> match_pb2.Move:
+    """Return a move as a message."""
+    return match_pb2.Move.FromString(CODECS[family].move_bytes(move))
+
+
+def read_move(family: str, message: match_pb2.Move) -> Any:
+    """Return the complete move of an answer. Raises `NotationError` for another family's or none."""
+    if message.WhichOneof("move") != family:
+        raise NotationError(f"the move is not one of {family}; set the field `{family}` of Move")
+    return CODECS[family].read_move(getattr(message, family))
+
+
+def read_listed_moves(messages: Any, open_number: bool) -> tuple[Any, ...]:
+    """Return `Turn.legal_moves`, in order; `open_number` where the turn has a number."""
+    if not messages:
+        return ()
+    family = messages[0].WhichOneof("move")
+    read = CODECS[family].read_listed_move
+    return tuple([read(getattr(message, family), open_number) for message in messages])
+
+
+def view_message(family: str, view: Any) -> match_pb2.View:
+    """Return a view as a message."""
+    return match_pb2.View.FromString(CODECS[family].view_bytes(view))
+
+
+def read_view(message: match_pb2.View) -> Any:
+    """Return the view of a turn."""
+    family = message.WhichOneof("view")
+    if family is None:
+        raise NotationError("the view is empty, or of a game that this version does not know")
+    return CODECS[family].read_view(getattr(message, family))
+
+
+def event_message(family: str, sequence: int, event: Any) -> match_pb2.Event:
+    """Return an event of a game as a message."""
+    body: dict[str, Any] = {family: CODECS[family].events.write(event)}
+    return match_pb2.Event(sequence=sequence, **body)
+
+
+def read_event(message: match_pb2.Event) -> Any | None:
+    """Return the event of a game; None for the end of the match or a kind not known here."""
+    family = message.WhichOneof("event")
+    if family not in CODECS:
+        return None
+    return CODECS[family].events.read(getattr(message, family))

@@ -1,0 +1,424 @@
+"""Cribbage on the wire: moves, views and events, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from pegboard.rules.cards import HIDDEN, JOKER, NO_CARD, Card
+from pegboard.rules.cribbage import events as ev
+from pegboard.rules.cribbage import moves as mv
+from pegboard.rules.cribbage.view import Counting, CribbageView, Phase, PlayedCard
+from pegboard.rules.errors import NotationError
+from pegboard.v1 import cribbage_pb2 as pb
+from pegboard.v1 import match_pb2, play_pb2
+from pegboard.wire.encoding import VARINT, delimited, key, keys, packed, packed_signed
+from pegboard.wire.fields import NUMBERS, Field, Kind, Kinds
+
+FAMILY = "cribbage"
+
+CARD_NUMBER: tuple[int, ...] = (
+    *(10 * (card // 4 + 1) + card % 4 + 1 for card in range(JOKER)),
+    1,  # the joker
+    0,  # NO_CARD, by its index -2
+    0,  # HIDDEN, by its index -1
+)
+"""The number of the `Card` enum, by card."""
+
+CARD_OF: dict[int, Card] = {number: card for card, number in enumerate(CARD_NUMBER[: JOKER + 1])}
+_CARD = tuple(VARINT[number] for number in CARD_NUMBER)
+
+
+def card_of(number: int) -> Card:
+    """Return the card that a client named. Raises `NotationError` for none."""
+    card = CARD_OF.get(number)
+    if card is None:
+        raise NotationError(f"no card has the number {number}; 51 is 5C, 134 is KS, 1 a joker")
+    return card
+
+
+@lru_cache(maxsize=1 << 15)
+def _packed_cards(cards: tuple[Card, ...]) -> bytes:
+    """Length and payload of packed cards."""
+    payload = b"".join([_CARD[card] for card in cards])
+    return VARINT[len(payload)] + payload
+
+
+# --- moves -------------------------------------------------------------------------------------
+
+_MOVE = keys(pb.CribbageMove.DESCRIPTOR)
+_PLAY = keys(pb.CribbagePlay.DESCRIPTOR)
+_IN_MOVE = key(match_pb2.Move.DESCRIPTOR, FAMILY)
+_LISTED = key(play_pb2.Turn.DESCRIPTOR, "legal_moves")
+
+
+def _wrapped(oneof: str, payload: bytes) -> bytes:
+    """Serialised `Move` around a move of cribbage."""
+    return delimited(_IN_MOVE, delimited(_MOVE[oneof], payload))
+
+
+def _play_bytes(move: mv.Play) -> bytes:
+    payload = _PLAY["card"] + _CARD[move.card]
+    if move.declared >= 0:
+        payload += _PLAY["declared"] + _CARD[move.declared]
+    if move.claim is not None and move.claim >= 0:
+        payload += _PLAY["claim"] + VARINT[move.claim]
+    return _wrapped("play", payload)
+
+
+def _cards_bytes(oneof: str, message: Any) -> Callable[[Any], bytes]:
+    field = key(message.DESCRIPTOR, "cards")
+
+    return lambda move: _wrapped(oneof, field + _packed_cards(move.cards))
+
+
+def _points_bytes(oneof: str, message: Any) -> Callable[[Any], bytes]:
+    field = key(message.DESCRIPTOR, "points")
+
+    def by_points(move: mv.NumberMove) -> bytes:
+        return _wrapped(oneof, field + VARINT[move.points] if move.points else b"")
+
+    return by_points
+
+
+def _place_bytes(move: mv.Place) -> bytes:
+    return match_pb2.Move(
+        cribbage=pb.CribbageMove(place=pb.CribbagePlace(row=move.row, column=move.column))
+    ).SerializeToString()
+
+
+_GO = _wrapped("go", b"")
+_PASS = _wrapped("pass", b"")
+_MOVE_BYTES: dict[type[Any], Callable[[Any], bytes]] = {
+    mv.Discard: _cards_bytes("discard", pb.CribbageDiscard),
+    mv.Split: _cards_bytes("split", pb.CribbageSplit),
+    mv.Gift: _cards_bytes("gift", pb.CribbageGift),
+    mv.Exchange: _cards_bytes("exchange", pb.CribbageExchange),
+    mv.Play: _play_bytes,
+    mv.Go: lambda move: _GO,
+    mv.Pass: lambda move: _PASS,
+    mv.Bid: _points_bytes("bid", pb.CribbageBid),
+    mv.Claim: _points_bytes("claim", pb.CribbageClaim),
+    mv.Call: _points_bytes("call", pb.CribbageCall),
+    mv.Place: _place_bytes,
+}
+
+
+def move_bytes(move: mv.CribbageMove) -> bytes:
+    """Return the serialised `Move`."""
+    return _MOVE_BYTES[type(move)](move)
+
+
+_LISTED_PLAYS = tuple(delimited(_LISTED, _play_bytes(move)) for move in mv.PLAYS)
+
+
+@lru_cache(maxsize=1 << 15)
+def _listed_cards(kind: type[mv.CardsMove], cards: tuple[Card, ...]) -> bytes:
+    return delimited(_LISTED, move_bytes(kind(cards)))
+
+
+def listed_bytes(moves: tuple[mv.CribbageMove, ...]) -> list[bytes]:
+    """Return moves as elements of `Turn.legal_moves`, key and length included."""
+    first = moves[0]
+    if type(first) is mv.Play and first.declared == NO_CARD:
+        # Plain plays are told by the card alone: in a list, a claim is still open and not written.
+        # Where a joker declares, its plays come last.
+        return [
+            _LISTED_PLAYS[move.card]
+            if type(move) is mv.Play and move.declared == NO_CARD
+            else delimited(_LISTED, move_bytes(move))
+            for move in moves
+        ]
+    if isinstance(first, mv.CardsMove):
+        kind = type(first)
+        return [_listed_cards(kind, move.cards) for move in moves]  # type: ignore[attr-defined, arg-type]
+    return [delimited(_LISTED, move_bytes(move)) for move in moves]
+
+
+def _sorted_cards(numbers: Iterable[int]) -> tuple[Card, ...]:
+    return tuple(sorted(map(card_of, numbers)))
+
+
+def _read_play(message: pb.CribbagePlay) -> mv.Play:
+    card = card_of(message.card)
+    claim = message.claim if message.HasField("claim") else None
+    if claim is None and not message.declared:
+        return mv.PLAYS[card]
+    return mv.Play(card, card_of(message.declared) if message.declared else NO_CARD, claim)
+
+
+_READ_MOVE: dict[str, Callable[[Any], mv.CribbageMove]] = {
+    "discard": lambda message: mv.discard(_sorted_cards(message.cards)),
+    "play": _read_play,
+    "go": lambda message: mv.GO,
+    "split": lambda message: mv.Split(_sorted_cards(message.cards)),
+    "gift": lambda message: mv.Gift(_sorted_cards(message.cards)),
+    "exchange": lambda message: mv.Exchange(_sorted_cards(message.cards)),
+    "bid": lambda message: mv.Bid(message.points),
+    "pass": lambda message: mv.PASS,
+    "claim": lambda message: mv.Claim(message.points),
+    "call": lambda message: mv.Call(message.points),
+    "place": lambda message: mv.Place(message.row, message.column),
+}
+
+_OPEN: dict[type[mv.CribbageMove], mv.CribbageMove] = {
+    mv.Bid: mv.Bid(),
+    mv.Claim: mv.Claim(),
+    mv.Call: mv.Call(),
+}
+
+
+def read_move(message: pb.CribbageMove) -> mv.CribbageMove:
+    """Return a complete move. Raises `NotationError` where a card or the move itself is missing."""
+    oneof = message.WhichOneof("move")
+    if oneof is None:
+        raise NotationError("the move is empty; set one of the fields of CribbageMove")
+    return _READ_MOVE[oneof](getattr(message, oneof))
+
+
+def read_listed_move(message: pb.CribbageMove, open_number: bool) -> mv.CribbageMove:
+    """Return a move of `Turn.legal_moves`; where the turn has a number, moves that lack it are open."""
+    move = read_move(message)
+    if not open_number:
+        return move
+    if type(move) is mv.Play:
+        return mv.Play(move.card, move.declared, -1)
+    return _OPEN.get(type(move), move)
+
+
+# --- views -------------------------------------------------------------------------------------
+
+_VIEW = keys(pb.CribbageView.DESCRIPTOR)
+_PLAYED = keys(pb.CribbagePlayed.DESCRIPTOR)
+_COUNTING = keys(pb.CribbageCounting.DESCRIPTOR)
+_IN_VIEW = key(match_pb2.View.DESCRIPTOR, FAMILY)
+
+_K_SCORES, _K_REAR, _K_SIZES = _VIEW["scores"], _VIEW["rear_pegs"], _VIEW["hand_sizes"]
+_K_HAND, _K_DISCARDS, _K_SECOND = _VIEW["hand"], _VIEW["discards"], _VIEW["second_hand"]
+_K_COUNT, _K_SAID_GO, _K_GRID = _VIEW["count"], _VIEW["said_go"], _VIEW["grid"]
+
+_STARTER = tuple(_VIEW["starter"] + number for number in _CARD)
+_SEATS = 8
+
+
+@lru_cache(maxsize=1 << 12)
+def _table_bytes(
+    phase: int, game: int, deal: int, dealer: int, crib_owner: int, games_won: tuple[int, ...]
+) -> bytes:
+    """The fields that stay for a whole phase, and are the same in many matches."""
+    return pb.CribbageView(
+        phase=Phase(phase),  # type: ignore[arg-type]
+        game=game,
+        deal=deal,
+        dealer=dealer,
+        crib_owner=crib_owner,
+        games_won=games_won,
+    ).SerializeToString()
+
+
+def _played_payload(seat: int, card: Card, declared: Card) -> bytes:
+    payload = _PLAYED["seat"] + VARINT[seat] if seat else b""
+    payload += _PLAYED["card"] + _CARD[card]
+    return payload + _PLAYED["declared"] + _CARD[declared] if declared >= 0 else payload
+
+
+def _played_table(field: str) -> tuple[tuple[bytes, ...], ...]:
+    """Elements of a field of played cards, by seat and card, without a declared card."""
+    return tuple(
+        tuple(
+            delimited(_VIEW[field], _played_payload(seat, card, NO_CARD))
+            for card in range(JOKER + 1)
+        )
+        for seat in range(_SEATS)
+    )
+
+
+_ON_TABLE = {field: _played_table(field) for field in ("played", "count_cards")}
+
+
+def _played_bytes(field: str, cards: tuple[PlayedCard, ...]) -> list[bytes]:
+    """Elements of a field of played cards."""
+    table = _ON_TABLE[field]
+    return [
+        table[seat][card]
+        if declared < 0
+        else delimited(_VIEW[field], _played_payload(seat, card, declared))
+        for seat, card, declared in cards
+    ]
+
+
+def _counting_bytes(counting: Counting) -> bytes:
+    payload = _COUNTING["subject"] + VARINT[counting.subject]
+    if counting.seat:
+        payload += _COUNTING["seat"] + VARINT[counting.seat]
+    if counting.cards:
+        payload += _COUNTING["cards"] + _packed_cards(counting.cards)
+    if counting.claim is not None:
+        payload += _COUNTING["claim"] + VARINT[counting.claim]
+    return delimited(_VIEW["counting"], payload)
+
+
+def view_bytes(view: CribbageView) -> bytes:
+    """Return the serialised `View`; proto3: what is 0 or empty is left out."""
+    (phase, game, deal, dealer, crib_owner, scores, rear_pegs, games_won, hand, discards, second_hand,
+     hand_sizes, starter, played, count_cards, count, said_go, bid, bidder, counting, grid, next_card
+     ) = view  # fmt: skip
+    parts = [
+        _table_bytes(phase, game, deal, dealer, crib_owner, games_won),
+        _K_SCORES, packed_signed(scores), _K_REAR, packed_signed(rear_pegs),
+        _K_SIZES, packed(hand_sizes),
+    ]  # fmt: skip
+    if hand:
+        parts += _K_HAND, _packed_cards(hand)
+    if discards:
+        parts += _K_DISCARDS, _packed_cards(discards)
+    if starter >= 0:
+        parts.append(_STARTER[starter])
+    if count_cards:
+        parts += _played_bytes("count_cards", count_cards)
+    if count:
+        parts += _K_COUNT, VARINT[count]
+    if played:
+        parts += _played_bytes("played", played)
+    if said_go:
+        parts += _K_SAID_GO, packed(said_go)
+    if second_hand or bid or bidder or counting or grid or next_card >= 0:
+        parts.append(_variant_bytes(second_hand, bid, bidder, counting, grid, next_card))
+    payload = b"".join(parts)
+    return _IN_VIEW + VARINT[len(payload)] + payload
+
+
+def _variant_bytes(
+    second_hand: tuple[Card, ...],
+    bid: int,
+    bidder: int,
+    counting: Counting | None,
+    grid: tuple[Card, ...],
+    next_card: Card,
+) -> bytes:
+    """Fields that only some variants use."""
+    payload = b""
+    if second_hand:
+        payload += _K_SECOND + _packed_cards(second_hand)
+    if bid:
+        payload += _VIEW["bid"] + VARINT[bid]
+    if bidder:
+        payload += _VIEW["bidder"] + VARINT[bidder]
+    if counting:
+        payload += _counting_bytes(counting)
+    if grid:
+        payload += _K_GRID + _packed_cards(grid)
+    if next_card >= 0:
+        payload += _VIEW["next_card"] + _CARD[next_card]
+    return payload
+
+
+def _known(number: int) -> Card:
+    """A card, or HIDDEN."""
+    return CARD_OF.get(number, HIDDEN)
+
+
+def _maybe(number: int) -> Card:
+    """A card, or NO_CARD."""
+    return CARD_OF.get(number, NO_CARD)
+
+
+def _read_cards(numbers: Iterable[int]) -> tuple[Card, ...]:
+    return tuple([_known(number) for number in numbers])
+
+
+def _read_played(messages: Iterable[pb.CribbagePlayed]) -> tuple[PlayedCard, ...]:
+    return tuple([PlayedCard(m.seat, _known(m.card), _maybe(m.declared)) for m in messages])
+
+
+def _read_counting(message: pb.CribbageCounting) -> Counting:
+    return Counting(
+        ev.Reason(message.subject),
+        message.seat,
+        _read_cards(message.cards),
+        message.claim if message.HasField("claim") else None,
+    )
+
+
+def read_view(message: pb.CribbageView) -> CribbageView:
+    """Return the view of a message."""
+    return CribbageView(
+        phase=Phase(message.phase),
+        game=message.game,
+        deal=message.deal,
+        dealer=message.dealer,
+        crib_owner=message.crib_owner,
+        scores=tuple(message.scores),
+        rear_pegs=tuple(message.rear_pegs),
+        games_won=tuple(message.games_won),
+        hand=_read_cards(message.hand),
+        discards=_read_cards(message.discards),
+        second_hand=_read_cards(message.second_hand),
+        hand_sizes=tuple(message.hand_sizes),
+        starter=_maybe(message.starter),
+        played=_read_played(message.played),
+        count_cards=_read_played(message.count_cards),
+        count=message.count,
+        said_go=tuple(message.said_go),
+        bid=message.bid,
+        bidder=message.bidder,
+        counting=_read_counting(message.counting) if message.HasField("counting") else None,
+        grid=tuple([_maybe(number) for number in message.grid]),
+        next_card=_maybe(message.next_card),
+    )
+
+
+# --- events ------------------------------------------------------------------------------------
+
+
+def _write_cards(cards: Iterable[Card]) -> list[Any]:
+    return [CARD_NUMBER[card] for card in cards]
+
+
+CARD = Field(lambda card: CARD_NUMBER[card], _known)
+MAYBE_CARD = Field(lambda card: CARD_NUMBER[card], _maybe)
+CARDS = Field(_write_cards, _read_cards)
+MAYBE_CARDS = Field(_write_cards, lambda numbers: tuple(map(_maybe, numbers)))
+HANDS = Field(
+    lambda hands: [pb.CribbageHand(cards=_write_cards(hand)) for hand in hands],
+    lambda messages: tuple(_read_cards(message.cards) for message in messages),
+)
+REASON = Field(int, ev.Reason)
+ITEMS = Field(
+    lambda items: [
+        pb.CribbageItem(kind=item.kind, points=item.points, cards=_write_cards(item.cards))
+        for item in items
+    ],
+    lambda messages: tuple(
+        ev.Item(ev.ItemKind(m.kind), m.points, _read_cards(m.cards)) for m in messages
+    ),
+)
+
+EVENTS = Kinds(
+    pb.CribbageEvent,
+    [
+        Kind("cut_for_deal", ev.CutForDeal, pb.CribbageCutForDeal, cards=MAYBE_CARDS),
+        Kind("game_started", ev.GameStarted, pb.CribbageGameStarted, scores=NUMBERS),
+        Kind("dealt", ev.Dealt, pb.CribbageDealt, hands=HANDS, crib=CARDS),
+        Kind("bid_made", ev.BidMade, pb.CribbageBidMade),
+        Kind("crib_sold", ev.CribSold, pb.CribbageCribSold),
+        Kind("discarded", ev.Discarded, pb.CribbageDiscarded, cards=CARDS),
+        Kind("split_made", ev.SplitMade, pb.CribbageSplitMade, hand=CARDS, second_hand=CARDS),
+        Kind("gifted", ev.Gifted, pb.CribbageGifted, cards=CARDS),
+        Kind("crib_taken", ev.CribTaken, pb.CribbageCribTaken, cards=CARDS),
+        Kind("exchanged", ev.Exchanged, pb.CribbageExchanged, cards=CARDS),
+        Kind("starter_turned", ev.StarterTurned, pb.CribbageStarterTurned, card=CARD),
+        Kind("card_played", ev.CardPlayed, pb.CribbageCardPlayed, card=CARD, declared=MAYBE_CARD),
+        Kind("went_go", ev.WentGo, pb.CribbageWentGo),
+        Kind("count_ended", ev.CountEnded, pb.CribbageCountEnded),
+        Kind("hand_shown", ev.HandShown, pb.CribbageHandShown, cards=CARDS),
+        Kind("crib_shown", ev.CribShown, pb.CribbageCribShown, cards=CARDS),
+        Kind("claimed", ev.Claimed, pb.CribbageClaimed, subject=REASON),
+        Kind("called", ev.Called, pb.CribbageCalled),
+        Kind("scored", ev.Scored, pb.CribbageScored, reason=REASON, items=ITEMS),
+        Kind("card_turned", ev.CardTurned, pb.CribbageCardTurned, card=CARD),
+        Kind("card_placed", ev.CardPlaced, pb.CribbageCardPlaced, card=CARD),
+        Kind("game_ended", ev.GameEnded, pb.CribbageGameEnded, scores=NUMBERS, winners=NUMBERS),
+    ],
+)

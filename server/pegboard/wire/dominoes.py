@@ -1,0 +1,283 @@
+"""Dominoes on the wire: moves, views and events, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from pegboard.rules.dominoes import events as ev
+from pegboard.rules.dominoes import moves as mv
+from pegboard.rules.dominoes.view import Act, DominoesView
+from pegboard.rules.errors import NotationError
+from pegboard.rules.tiles import HALVES, HIDDEN, Tile
+from pegboard.v1 import dominoes_pb2 as pb
+from pegboard.v1 import match_pb2, play_pb2
+from pegboard.wire.encoding import VARINT, delimited, key, keys, packed, packed_signed
+from pegboard.wire.fields import NUMBERS, Field, Kind, Kinds
+
+FAMILY = "dominoes"
+
+TILE_NUMBER: tuple[int, ...] = (*(100 + 10 * low + high for low, high in HALVES), 0)
+"""The number of the `Tile` enum, by tile; HIDDEN, by its index -1, is 0."""
+
+TILE_OF: dict[int, Tile] = {number: tile for tile, number in enumerate(TILE_NUMBER[:-1])}
+_TILE = tuple(VARINT[number] for number in TILE_NUMBER)
+
+
+def tile_of(number: int) -> Tile:
+    """Return the tile that a client named. Raises `NotationError` for none."""
+    tile = TILE_OF.get(number)
+    if tile is None:
+        raise NotationError(f"no tile has the number {number}; 114 is [1|4]")
+    return tile
+
+
+@lru_cache(maxsize=1 << 15)
+def _packed_tiles(tiles: tuple[Tile, ...]) -> bytes:
+    """Length and payload of packed tiles."""
+    payload = b"".join([_TILE[tile] for tile in tiles])
+    return VARINT[len(payload)] + payload
+
+
+# --- moves -------------------------------------------------------------------------------------
+
+_ENDS = tuple(mv.End)
+
+
+def _move_message(move: mv.DominoesMove) -> pb.DominoesMove:
+    match move:
+        case mv.Place():
+            place = pb.DominoesPlace(tile=_enum(TILE_NUMBER[move.tile]), end=_enum(move.end))
+            return pb.DominoesMove(place=place)
+        case mv.Draw():
+            return pb.DominoesMove(draw=pb.DominoesDraw())
+        case mv.Pass():
+            passing: dict[str, Any] = {"pass": pb.DominoesPass()}
+            return pb.DominoesMove(**passing)
+    raise AssertionError(move)
+
+
+def _enum(number: int) -> Any:
+    """A number as the constructors' stubs want it: their enum types are known to checkers only."""
+    return int(number)
+
+
+def _serialised(move: mv.DominoesMove) -> bytes:
+    return match_pb2.Move(dominoes=_move_message(move)).SerializeToString()
+
+
+_PLACE_BYTES = {place: _serialised(move) for place, move in mv.PLACES.items()}
+_DRAW_BYTES = _serialised(mv.DRAW)
+_PASS_BYTES = _serialised(mv.PASS)
+
+
+def move_bytes(move: mv.DominoesMove) -> bytes:
+    """Return the serialised `Move`."""
+    if type(move) is mv.Place:
+        return _PLACE_BYTES[move.tile, move.end]
+    return _DRAW_BYTES if type(move) is mv.Draw else _PASS_BYTES
+
+
+_LISTED = key(play_pb2.Turn.DESCRIPTOR, "legal_moves")
+_LISTED_PLACES = {place: delimited(_LISTED, move) for place, move in _PLACE_BYTES.items()}
+
+
+def listed_bytes(moves: tuple[mv.DominoesMove, ...]) -> list[bytes]:
+    """Return moves as elements of `Turn.legal_moves`, key and length included."""
+    return [
+        _LISTED_PLACES[move.tile, move.end]
+        if type(move) is mv.Place
+        else delimited(_LISTED, move_bytes(move))
+        for move in moves
+    ]
+
+
+def read_move(message: pb.DominoesMove) -> mv.DominoesMove:
+    """Return a move. Raises `NotationError` where a tile, an end or the move itself makes no sense."""
+    oneof = message.WhichOneof("move")
+    if oneof == "place":
+        if message.place.end >= len(_ENDS):
+            raise NotationError(f"no end has the number {message.place.end}; 1 is left, 2 right")
+        return mv.PLACES[tile_of(message.place.tile), _ENDS[message.place.end]]
+    if oneof is None:
+        raise NotationError("the move is empty; set one of the fields of DominoesMove")
+    return mv.DRAW if oneof == "draw" else mv.PASS
+
+
+def read_listed_move(message: pb.DominoesMove, open_number: bool) -> mv.DominoesMove:
+    """Return a move of `Turn.legal_moves`; no move of dominoes is ever open."""
+    return read_move(message)
+
+
+# --- views -------------------------------------------------------------------------------------
+
+_VIEW = keys(pb.DominoesView.DESCRIPTOR)
+_IN_VIEW = key(match_pb2.View.DESCRIPTOR, FAMILY)
+_K_GAME, _K_ROUND, _K_OPENER = _VIEW["game"], _VIEW["round"], _VIEW["opener"]
+_K_SCORES, _K_WON, _K_HAND = _VIEW["scores"], _VIEW["games_won"], _VIEW["hand"]
+_K_SIZES, _K_STOCK, _K_LINE = _VIEW["hand_sizes"], _VIEW["stock"], _VIEW["line"]
+_K_PASSES, _K_TO_ACT = _VIEW["passes"], _VIEW["seat_to_act"]
+
+
+def _connection_message(connection: ev.Connection) -> pb.DominoesConnection:
+    tile, port, joined_tile, joined_port = connection
+    return pb.DominoesConnection(
+        tile=_enum(TILE_NUMBER[tile]),
+        port=_enum(port),
+        joined_tile=_enum(TILE_NUMBER[joined_tile]),
+        joined_port=_enum(joined_port),
+    )
+
+
+def _continuation_message(continuation: ev.Continuation) -> pb.DominoesContinuation:
+    tile, port, pips = continuation
+    return pb.DominoesContinuation(tile=_enum(TILE_NUMBER[tile]), port=_enum(port), pips=pips)
+
+
+@lru_cache(maxsize=1 << 14)
+def _connection_bytes(connection: ev.Connection) -> bytes:
+    payload = _connection_message(connection).SerializeToString()
+    return delimited(_VIEW["connections"], payload)
+
+
+@lru_cache(maxsize=1 << 10)
+def _continuation_bytes(continuation: ev.Continuation) -> bytes:
+    payload = _continuation_message(continuation).SerializeToString()
+    return delimited(_VIEW["continuations"], payload)
+
+
+@lru_cache(maxsize=1 << 13)
+def _act_bytes(act: Act) -> bytes:
+    message = pb.DominoesAct(seat=act.seat, end=_enum(act.end), passed=act.passed)
+    if act.tile is not None:
+        message.tile = _enum(TILE_NUMBER[act.tile])
+    return delimited(_VIEW["acts"], message.SerializeToString())
+
+
+def view_bytes(view: DominoesView) -> bytes:
+    """Return the serialised `View`."""
+    (game, round_, opener, scores, games_won, hand, hand_sizes, stock, line, connections,
+     continuations, passes, seat_to_act, acts) = view  # fmt: skip
+    parts = [
+        _K_GAME, VARINT[game], _K_ROUND, VARINT[round_], _K_OPENER, VARINT[opener],
+        _K_SCORES, packed_signed(scores), _K_WON, packed(games_won),
+        _K_HAND, _packed_tiles(hand), _K_SIZES, packed(hand_sizes), _K_STOCK, VARINT[stock],
+        _K_LINE, _packed_tiles(line), _K_PASSES, VARINT[passes], _K_TO_ACT, VARINT[seat_to_act],
+    ]  # fmt: skip
+    parts += map(_connection_bytes, connections)
+    parts += map(_continuation_bytes, continuations)
+    parts += map(_act_bytes, acts)
+    payload = b"".join(parts)
+    return _IN_VIEW + VARINT[len(payload)] + payload
+
+
+def _known(number: int) -> Tile:
+    """A tile, or HIDDEN."""
+    return TILE_OF.get(number, HIDDEN)
+
+
+def _read_tiles(numbers: Iterable[int]) -> tuple[Tile, ...]:
+    return tuple([_known(number) for number in numbers])
+
+
+def _read_connection(message: pb.DominoesConnection) -> ev.Connection:
+    return ev.Connection(
+        _known(message.tile),
+        ev.Port(message.port),
+        _known(message.joined_tile),
+        ev.Port(message.joined_port),
+    )
+
+
+def _read_continuation(message: pb.DominoesContinuation) -> ev.Continuation:
+    return ev.Continuation(_known(message.tile), ev.Port(message.port), message.pips)
+
+
+def _read_act(message: pb.DominoesAct) -> Act:
+    return Act(message.seat, TILE_OF.get(message.tile), _ENDS[message.end], message.passed)
+
+
+def read_view(message: pb.DominoesView) -> DominoesView:
+    """Return the view of a message."""
+    return DominoesView(
+        game=message.game,
+        round=message.round,
+        opener=message.opener,
+        scores=tuple(message.scores),
+        games_won=tuple(message.games_won),
+        hand=_read_tiles(message.hand),
+        hand_sizes=tuple(message.hand_sizes),
+        stock=message.stock,
+        line=_read_tiles(message.line),
+        connections=tuple(map(_read_connection, message.connections)),
+        continuations=tuple(map(_read_continuation, message.continuations)),
+        passes=message.passes,
+        seat_to_act=message.seat_to_act,
+        acts=tuple(map(_read_act, message.acts)),
+    )
+
+
+# --- events ------------------------------------------------------------------------------------
+
+
+def _write_tiles(tiles: Iterable[Tile]) -> list[Any]:
+    return [TILE_NUMBER[tile] for tile in tiles]
+
+
+TILE = Field(lambda tile: TILE_NUMBER[tile], _known)
+HANDS = Field(
+    lambda hands: [pb.DominoesHand(tiles=_write_tiles(hand)) for hand in hands],
+    lambda messages: tuple(_read_tiles(message.tiles) for message in messages),
+)
+DRAWN_TILES = Field(
+    lambda tiles: [0 if tile is None else TILE_NUMBER[tile] for tile in tiles],
+    lambda numbers: tuple(map(TILE_OF.get, numbers)),
+)
+END = Field(int, mv.End)
+CONNECTION = Field(
+    lambda connection: None if connection is None else _connection_message(connection),
+    lambda message: _read_connection(message) if message.tile else None,
+)
+CONTINUATIONS = Field(
+    lambda continuations: list(map(_continuation_message, continuations)),
+    lambda messages: tuple(map(_read_continuation, messages)),
+)
+
+
+class _RoundEnded(Kind):
+    """Nobody may have won the round: presence tells seat 0 from no seat."""
+
+    def read(self, message: Any) -> ev.RoundEnded:
+        event: ev.RoundEnded = super().read(message)
+        return event if message.HasField("winner") else event._replace(winner=None)
+
+
+EVENTS = Kinds(
+    pb.DominoesEvent,
+    [
+        Kind("opener_drawn", ev.OpenerDrawn, pb.DominoesOpenerDrawn, tiles=DRAWN_TILES),
+        Kind("game_started", ev.GameStarted, pb.DominoesGameStarted, scores=NUMBERS),
+        Kind("dealt", ev.Dealt, pb.DominoesDealt, hands=HANDS),
+        Kind(
+            "placed",
+            ev.Placed,
+            pb.DominoesPlaced,
+            tile=TILE,
+            end=END,
+            connection=CONNECTION,
+            continuations=CONTINUATIONS,
+        ),
+        Kind("drawn", ev.Drawn, pb.DominoesDrawn, tile=TILE),
+        Kind("passed", ev.Passed, pb.DominoesPassed),
+        _RoundEnded(
+            "round_ended",
+            ev.RoundEnded,
+            pb.DominoesRoundEnded,
+            hands=HANDS,
+            pips=NUMBERS,
+            scores=NUMBERS,
+        ),
+        Kind("game_ended", ev.GameEnded, pb.DominoesGameEnded, scores=NUMBERS, winners=NUMBERS),
+    ],
+)

@@ -1,0 +1,76 @@
+"""Building serialised protobuf messages field by field, for the messages that go out by the million.
+
+Through the generated classes a `Turn` costs three times as much, and one more copy when it joins its
+`PlayResponse`. Field numbers come from the generated descriptors, so the contract stays in one place;
+the tests parse every message back with the generated classes and compare.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+_LENGTH_DELIMITED = {
+    FieldDescriptor.TYPE_STRING,
+    FieldDescriptor.TYPE_BYTES,
+    FieldDescriptor.TYPE_MESSAGE,
+}
+
+
+def encode_varint(number: int) -> bytes:
+    """Return the base-128 encoding of a number from 0 up."""
+    assert number >= 0, "negative numbers are zigzagged first"
+    encoded = bytearray()
+    while number > 127:
+        encoded.append(number & 127 | 128)
+        number >>= 7
+    encoded.append(number)
+    return bytes(encoded)
+
+
+class _Varints(dict[int, bytes]):
+    """Encodings by number: the small ones prepared, the others made when asked for."""
+
+    def __missing__(self, number: int) -> bytes:
+        return encode_varint(number)
+
+
+VARINT = _Varints((number, encode_varint(number)) for number in range(1 << 14))
+"""The encoding of any number from 0 up, `VARINT[n]`."""
+
+ZIGZAG = _Varints((n, encode_varint(2 * n if n >= 0 else -2 * n - 1)) for n in range(-2048, 2048))
+"""The encoding of a `sint32` within the range of any score."""
+
+
+def key(message: Descriptor, name: str) -> bytes:
+    """Return the key (number and wire type) of a field of a message type."""
+    field: FieldDescriptor = message.fields_by_name[name]
+    delimited = field.type in _LENGTH_DELIMITED or field.is_packed
+    return encode_varint(field.number << 3 | (2 if delimited else 0))
+
+
+def keys(message: Descriptor) -> dict[str, bytes]:
+    """Return the keys of all fields by name."""
+    return {field.name: key(message, field.name) for field in message.fields}
+
+
+def delimited(field_key: bytes, payload: bytes) -> bytes:
+    """Return a string, bytes, message or packed field."""
+    return field_key + VARINT[len(payload)] + payload
+
+
+@lru_cache(maxsize=1 << 12)
+def packed(numbers: tuple[int, ...]) -> bytes:
+    """Return length and payload of packed `uint32`s."""
+    payload = b"".join([VARINT[number] for number in numbers])
+    return VARINT[len(payload)] + payload
+
+
+@lru_cache(maxsize=1 << 14)
+def packed_signed(numbers: tuple[int, ...]) -> bytes:
+    """Return length and payload of packed `sint32`s."""
+    payload = b"".join(
+        [ZIGZAG[n] if -2048 <= n < 2048 else encode_varint(2 * abs(n) - (n < 0)) for n in numbers]
+    )
+    return VARINT[len(payload)] + payload

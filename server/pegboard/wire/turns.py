@@ -1,0 +1,69 @@
+"""`Turn` and `PlayResponse` as bytes: what the server sends for every decision."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from pegboard.rules.game import Choices
+from pegboard.v1 import play_pb2
+from pegboard.wire.codec import Codec
+from pegboard.wire.encoding import VARINT, delimited, key, keys
+
+_TURN = keys(play_pb2.Turn.DESCRIPTOR)
+_K_TURN_ID, _K_VIEW = _TURN["turn_id"], _TURN["view"]
+_K_TURNS = key(play_pb2.PlayResponse.DESCRIPTOR, "turns")
+
+
+def turn_bytes(
+    match: str,
+    seat: int,
+    turn_id: int,
+    time_ms: tuple[int, int],
+    choices: Choices,
+    view: Any,
+    codec: Codec,
+) -> bytes:
+    """Return the serialised `Turn`. `match` is `matches/{id}`, `time_ms` (turn, bank)."""
+    moves, number = choices
+    view_bytes = codec.view_bytes(view)
+    parts = [
+        _seat_bytes(match, seat),
+        _K_TURN_ID + VARINT[turn_id],
+        _clock_bytes(time_ms),
+        *codec.listed_bytes(moves),
+        _K_VIEW,
+        VARINT[len(view_bytes)],
+        view_bytes,
+    ]
+    if number is not None:
+        parts.append(_number_bytes(number))
+    return b"".join(parts)
+
+
+def turns_bytes(turns: list[bytes]) -> bytes:
+    """Return serialised turns as the field `turns` of a `PlayResponse`.
+
+    Serialised messages join by concatenation, so this may follow any other fields of the response.
+    """
+    parts: list[bytes] = []
+    for turn in turns:
+        parts += _K_TURNS, VARINT[len(turn)], turn
+    return b"".join(parts)
+
+
+@lru_cache(maxsize=1 << 12)
+def _seat_bytes(match: str, seat: int) -> bytes:
+    return play_pb2.Turn(match=match, seat=seat).SerializeToString()
+
+
+@lru_cache(maxsize=1 << 12)
+def _clock_bytes(time_ms: tuple[int, int]) -> bytes:
+    clock = play_pb2.Clock(turn_ms=time_ms[0], bank_ms=time_ms[1])
+    return delimited(_TURN["clock"], clock.SerializeToString())
+
+
+@lru_cache(maxsize=1 << 10)
+def _number_bytes(bounds: tuple[int, int]) -> bytes:
+    number = play_pb2.NumberRange(min=bounds[0], max=bounds[1])
+    return delimited(_TURN["number"], number.SerializeToString())
