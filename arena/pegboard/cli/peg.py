@@ -9,6 +9,7 @@ from pegboard.cli.output import columns, print_json
 from pegboard.rules.cards import JOKER, RANKS, VALUE, Card, parse_card, parse_rank
 from pegboard.rules.cribbage.events import Item
 from pegboard.rules.cribbage.pegging import peg_items
+from pegboard.rules.cribbage.show import ShowRules
 from pegboard.rules.errors import InvalidRequest
 
 COUNT_MAX = 31
@@ -26,6 +27,7 @@ def show_pegging(words: Sequence[str], variant: str, as_json: bool) -> None:
         raise InvalidRequest(
             "in the play a wild joker is the card it is declared as; write that card"
         )
+    rules = ShowRules(game.three_runs, game.jokers)
     played: list[Card] = []
     count = 0
     rows: list[tuple[str, int, tuple[Item, ...]]] = []
@@ -34,7 +36,7 @@ def show_pegging(words: Sequence[str], variant: str, as_json: bool) -> None:
         count += VALUE[card]
         if count > COUNT_MAX:
             raise InvalidRequest(f"{name} makes the count {count}; a count ends at {COUNT_MAX}")
-        rows.append((name.upper(), count, peg_items(tuple(played), count, game.show_rules)))
+        rows.append((name.upper(), count, peg_items(tuple(played), count, rules)))
     print_rows(rows, as_json)
 
 

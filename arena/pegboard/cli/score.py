@@ -8,9 +8,13 @@ from pegboard.cli.arguments import cribbage_rules, parse_cards
 from pegboard.cli.output import columns, print_json
 from pegboard.rules.cards import JOKER, NO_CARD, card_text, cards_text
 from pegboard.rules.cribbage.events import Item, ItemKind
-from pegboard.rules.cribbage.show import best_identities, show_items
+from pegboard.rules.cribbage.forms import FIVE_CARD, FIVE_CRIB, FORMS, NINE_CARD, SQUARES
+from pegboard.rules.cribbage.show import ShowRules, best_identities, show_items
 from pegboard.rules.errors import InvalidRequest
 
+STANDARD_SIZE = 4
+HAND_SIZES = {FIVE_CARD: 3, NINE_CARD: 6}
+CRIB_SIZES = {FIVE_CRIB: 5, NINE_CARD: 6}
 PARTS = {
     ItemKind.FIFTEEN: "fifteens",
     ItemKind.PAIR: "pairs",
@@ -27,13 +31,16 @@ def show_score(
     game = cribbage_rules(variant)
     cards = parse_cards(hand)
     turned = NO_CARD if starter is None else parse_cards([starter])[0]
-    refuse_wrong_size(len(cards), game.shown_sizes(crib), variant, crib)
-    if turned == NO_CARD and game.show_needs_starter(crib):
+    refuse_wrong_size(len(cards), variant, game.form, crib)
+    bare = crib and FORMS[game.form].crib_without_starter
+    if bare:
+        turned = NO_CARD  # R-C5.5P2: that crib is counted on its own cards
+    elif turned == NO_CARD:
         raise InvalidRequest("name the starter, e.g. --starter 5S")
     refuse_repeated([*cards, *([] if turned == NO_CARD else [turned])])
     if JOKER in (*cards, turned) and game.jokers == "none":
         raise InvalidRequest(f"{variant} has no jokers; try --variant cribbage-jokers-wild")
-    rules = game.show_rules
+    rules = ShowRules(game.three_runs, game.jokers)
     items = show_items(cards, turned, crib, rules)
     if as_json:
         print_json(totals(items))
@@ -45,11 +52,13 @@ def show_score(
         print(f"joker as {cards_text(wild)}")
 
 
-def refuse_wrong_size(count: int, sizes: Sequence[int], variant: str, crib: bool) -> None:
+def refuse_wrong_size(count: int, variant: str, form: str, crib: bool) -> None:
     """Raise `InvalidRequest` for a number of cards that the variant never shows."""
-    if count not in sizes:
-        what = "crib" if crib else "hand"
-        wanted = " or ".join(map(str, sizes))
+    sizes, what = (CRIB_SIZES, "crib") if crib else (HAND_SIZES, "hand")
+    if crib and form == SQUARES:
+        raise InvalidRequest(f"{variant} has no crib; leave --crib out")
+    wanted = sizes.get(form, STANDARD_SIZE)
+    if count != wanted:
         raise InvalidRequest(
             f"a {what} of {variant} has {wanted} cards beside the starter, not {count}"
         )
