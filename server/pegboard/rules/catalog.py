@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import NamedTuple
 
+from pegboard.rules.cribbage.game import Cribbage
 from pegboard.rules.dominoes.game import Draw
 from pegboard.rules.errors import UnknownVariant
 from pegboard.rules.game import Game
@@ -27,6 +28,12 @@ class Variant(NamedTuple):
 
 
 _VARIANTS = (
+    Variant("cribbage", "Cribbage", "six cards, two players, 121", Cribbage(players=2)),
+    Variant("cribbage-3p", "Three-handed cribbage", "each for itself, 121", Cribbage(players=3)),
+    Variant("cribbage-4p", "Four-handed cribbage", "each for itself, 121", Cribbage(players=4)),
+    Variant(
+        "cribbage-partners", "Cribbage partners", "0 and 2 against 1 and 3", Cribbage("partners")
+    ),
     Variant("draw", "Draw", "draw dominoes to 100, or 61 with three or four seats", Draw()),
 )
 

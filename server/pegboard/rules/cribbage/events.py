@@ -185,7 +185,7 @@ class CardPlayed(NamedTuple):
     seat: Seat
     card: Card
     declared: Card
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs
 
     def text(self) -> str:
         """Return `PLAYED 0 5C 15` or `PLAYED 0 JK=5C 15`."""
@@ -207,7 +207,7 @@ class CountEnded(NamedTuple):
     """The count is over; `seat` played its last card."""
 
     seat: Seat
-    count: int
+    count: int  # type: ignore[assignment]
 
     def text(self) -> str:
         """Return `COUNT_ENDED 0 31`."""

@@ -57,7 +57,7 @@ class CribbageView(NamedTuple):
     starter: Card
     played: tuple[PlayedCard, ...]
     count_cards: tuple[PlayedCard, ...]
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs
     said_go: tuple[Seat, ...]
     bid: int
     bidder: Seat

@@ -1,0 +1,111 @@
+"""The deal (R-C1.4): cards from the next order of the pack, and the starter (R-C2.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pegboard.rules.cards import JOKER, NO_CARD, Card
+from pegboard.rules.cribbage.events import (
+    CutForDeal,
+    Dealt,
+    Item,
+    ItemKind,
+    Reason,
+    StarterTurned,
+)
+from pegboard.rules.cribbage.table import Table
+from pegboard.rules.game import Chance, Seat
+
+_JACK = 10
+SOLITAIRE_DEALS = 4
+"""Four deals of 13 cards go through one pack (R-C7.1)."""
+
+
+def cut_for_deal(seats: int, chance: Chance, events: list[Any]) -> Seat:
+    """Let all seats cut: the lowest rank deals, those tied for it cut again (R-C1.2).
+
+    Jokers are left out of this cut. A seat that is alone deals without one.
+    """
+    cutting = list(range(seats))
+    attempt = 0
+    while len(cutting) > 1:
+        attempt += 1
+        drawn = chance.order(f"cut/{attempt}", 52, len(cutting))
+        cards: list[Card] = [NO_CARD] * seats
+        for seat, card in zip(cutting, drawn, strict=True):
+            cards[seat] = card
+        events.append(CutForDeal(tuple(cards)))
+        lowest = min(drawn) >> 2
+        cutting = [seat for seat in cutting if cards[seat] >> 2 == lowest]
+    return cutting[0]
+
+
+def deal_cards(table: Table, events: list[Any]) -> None:
+    """Pass the deal on (R-C1.3), shuffle and deal."""
+    setup = table.setup
+    if table.deal:
+        table.dealer = setup.lefts[table.dealer]
+    table.deal += 1
+    table.crib_owner = table.dealer
+    _shuffle(table, setup.deal.size + 1)
+    order = table.order
+    table.clear()
+    hands = [sorted([order[place] for place in places]) for places in setup.picks[table.dealer]]
+    size = setup.deal.size
+    crib_dealt = setup.deal.crib_dealt
+    if crib_dealt:
+        table.crib = tuple(order[size - crib_dealt : size])
+    table.hands = hands
+    table.place = size
+    events.append(Dealt(table.deal, table.dealer, tuple(map(tuple, hands)), table.crib))
+
+
+def _shuffle(table: Table, count: int) -> None:
+    """Take the next order of the pack, numbered over the whole match; both jokers are JOKER."""
+    table.pack += 1
+    size = table.setup.pack_size
+    order = table.chance.order(f"deal/{table.pack}", size, count)
+    table.order = order if size == 52 else [min(card, JOKER) for card in order]
+    table.place = 0
+
+
+def deal_first_six(table: Table, events: list[Any]) -> None:
+    """Solitaire: the first hand of a deal; every fourth deal has used up the pack (R-C7.1)."""
+    if table.deal % SOLITAIRE_DEALS == 0:
+        _shuffle(table, 52)
+    else:
+        table.pack += 1
+    table.deal += 1
+    table.clear()
+    _deal_six(table, events)
+
+
+def deal_second_six(table: Table, events: list[Any]) -> None:
+    """Solitaire: put the first hand aside and deal the second."""
+    table.second_hands[0] = tuple(table.hands[0])
+    _deal_six(table, events)
+
+
+def _deal_six(table: Table, events: list[Any]) -> None:
+    table.hands[0] = sorted(table.order[table.place : table.place + 6])
+    table.place += 6
+    events.append(Dealt(table.deal, table.dealer, (tuple(table.hands[0]),), ()))
+
+
+def turn_starter(table: Table, events: list[Any]) -> None:
+    """Turn the next card of the pack; the dealer may get his heels and win by them (R-C2.2)."""
+    table.kept = [tuple(hand) for hand in table.hands]
+    card = table.starter = table.order[table.place]
+    table.place += 1
+    events.append(StarterTurned(card))
+    points = heels(card, table.setup.joker_rules.late_31)
+    if points:
+        item = Item(ItemKind.HEELS, points, (card,))
+        table.peg(table.dealer, points, Reason.HEELS, (item,), events)
+
+
+def heels(card: Card, zero_jokers: bool) -> int:
+    """Return what a starter gives the dealer: a Jack 2, a wild joker 2, a zero joker 1 (R-C9.2)."""
+    if card == JOKER:
+        return 1 if zero_jokers else 2
+    return 2 if card >> 2 == _JACK else 0

@@ -1,0 +1,123 @@
+"""Cribbage as a set of options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pegboard.rules.cribbage import options as settings
+from pegboard.rules.cribbage.events import CribbageEvent
+from pegboard.rules.cribbage.forms import FORMS, STANDARD
+from pegboard.rules.cribbage.moves import CribbageMove
+from pegboard.rules.cribbage.notation import parse_move
+from pegboard.rules.cribbage.redaction import redact
+from pegboard.rules.cribbage.setup import setup_of
+from pegboard.rules.cribbage.show import NO_JOKERS
+from pegboard.rules.cribbage.state import CribbageState
+from pegboard.rules.errors import OptionError, SeatsError
+from pegboard.rules.game import Chance, Option, Seat
+
+
+@dataclass(frozen=True, slots=True)
+class Cribbage:
+    """Implements `rules.game.Game`; the fields are the options (`options.FIELDS` explains them).
+
+    `players` 0: every number of seats that the form has. `target` and `lone_target` None: the form's.
+    `start_scores` (): all 0.
+    """
+
+    form: str = STANDARD
+    players: int = 0
+    target: int | None = None
+    lone_target: int | None = None
+    lone_seat: Seat = 0
+    match_games: int = 1
+    first_deal: str = settings.ALTERNATE
+    skunks: bool = False
+    start_scores: tuple[int, ...] = ()
+    auto_go: bool = True
+    jokers: str = NO_JOKERS
+    bind_jokers: bool = True
+    muggins: bool = False
+    lowball: bool = False
+    discard_fives: bool = False
+    three_runs: bool = False
+    auction: bool = False
+    zero_penalty: bool = False
+    back_up_10: bool = False
+
+    @property
+    def family(self) -> str:
+        """Return `cribbage`."""
+        return "cribbage"
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """The numbers of seats it can have, ascending."""
+        return settings.seats_of(self)
+
+    def start(self, seats: int, chance: Chance) -> tuple[CribbageState, list[CribbageEvent]]:
+        """Cut for the first deal and deal. Raises `SeatsError` and `OptionError`."""
+        if seats not in self.seats:
+            allowed = " or ".join(map(str, self.seats))
+            raise SeatsError(f"{self.form} cribbage is for {allowed} seats, not {seats}")
+        settings.check(self, seats)
+        return CribbageState.start(setup_of(self, seats), chance)
+
+    def redact(self, event: Any, seat: Seat | None) -> Any:
+        """Return the event as the seat may see it: others' hidden cards are HIDDEN."""
+        return redact(event, seat)
+
+    def sides(self, seats: int) -> tuple[int, ...]:
+        """Return the side of each seat, numbered in the order of their first seat."""
+        return settings.sides_of(self, seats)
+
+    def target_of(self, side: int, seats: int) -> int:
+        """Return the score that wins for a side; 0 where there is none (R-C7)."""
+        form = FORMS[self.form]
+        lone = form.lone_target if self.lone_target is None else self.lone_target
+        if lone and self.sides(seats)[self.lone_seat] == side:
+            return lone
+        return form.target if self.target is None else self.target
+
+    def parse_move(self, text: str) -> CribbageMove:
+        """Read a move in canonical notation. Raises `NotationError`."""
+        return parse_move(text)
+
+    def options(self) -> tuple[Option, ...]:
+        """Return what a match may set, with this game's values as defaults."""
+        form = FORMS[self.form]
+        defaults = {"target": form.target, "lone_target": form.lone_target or None}
+        found = []
+        for key in settings.keys_of(self):
+            value = getattr(self, key)
+            value = defaults.get(key) if value is None else value
+            if value is not None:
+                found.append(settings.FIELDS[key].option(value))
+        return tuple(found)
+
+    def with_options(self, options: Mapping[str, str]) -> Cribbage:
+        """Return the game with options changed. Raises `OptionError`."""
+        changes: dict[str, Any] = {}
+        for key, text in options.items():
+            if key not in settings.FIELDS:
+                keys = ", ".join(option.key for option in self.options())
+                raise OptionError(f"cribbage has no option {key!r}; it has {keys}")
+            changes[key] = settings.FIELDS[key].read(text)
+        if changes.get("form", self.form) != self.form:
+            changes["players"] = 0
+        game = replace(self, **changes)
+        game._check_some_seats()
+        return game
+
+    def _check_some_seats(self) -> None:
+        """Refuse options that fit no number of seats; `start` checks the number that comes."""
+        refused = []
+        for seats in self.seats:
+            try:
+                settings.check(self, seats)
+            except OptionError as error:
+                refused.append(error)
+        if len(refused) == len(self.seats):
+            raise refused[0]

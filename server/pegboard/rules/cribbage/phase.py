@@ -1,0 +1,103 @@
+"""What every phase that asks seats for moves has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from pegboard.rules.cards import NO_CARD, Card
+from pegboard.rules.cribbage.moves import CribbageMove
+from pegboard.rules.cribbage.table import Table
+from pegboard.rules.cribbage.view import Counting, Phase, PlayedCard
+from pegboard.rules.errors import IllegalMove, MatchOver, NotYourTurn
+from pegboard.rules.game import Choices, Seat
+
+NO_CHOICES = Choices(())
+
+
+class PhaseState:
+    """A phase in progress. `apply` returns whether it is done (or the game over)."""
+
+    __slots__ = ("table",)
+
+    name: ClassVar[Phase]
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def copy(self, table: Table) -> PhaseState:
+        """Return an independent phase at the copied table."""
+        raise NotImplementedError
+
+    def to_act(self) -> tuple[Seat, ...]:
+        """Return the seats that are asked, ascending."""
+        raise NotImplementedError
+
+    def choices(self, seat: Seat) -> Choices:
+        """Return what a seat that is asked may do."""
+        raise NotImplementedError
+
+    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+        """Make a move. Raises `NotYourTurn` or `IllegalMove` and then changes nothing."""
+        raise NotImplementedError
+
+    # What the view shows of the phase.
+
+    def count(self) -> int:
+        """Return the running count."""
+        return 0
+
+    def count_cards(self) -> tuple[PlayedCard, ...]:
+        """Return the cards of the running count: the last ones played."""
+        return ()
+
+    def said_go(self) -> tuple[Seat, ...]:
+        """Return the seats that said go in this count, ascending."""
+        return ()
+
+    def counting(self) -> Counting | None:
+        """Return the claim that is due or may be called (R-C8)."""
+        return None
+
+    def next_card(self) -> Card:
+        """Return the card to place (R-C7.2)."""
+        return NO_CARD
+
+
+class Over(PhaseState):
+    """The match has ended."""
+
+    __slots__ = ()
+
+    name = Phase.OVER
+
+    def copy(self, table: Table) -> Over:
+        """Return the phase at the copied table."""
+        return Over(table)
+
+    def to_act(self) -> tuple[Seat, ...]:
+        """Nobody is asked."""
+        return ()
+
+    def choices(self, seat: Seat) -> Choices:
+        """Nothing may be done."""
+        return NO_CHOICES
+
+    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+        """Raise `MatchOver`."""
+        raise MatchOver("the match is over")
+
+
+Step = Callable[[Table, list[Any]], PhaseState | None]
+"""Begins a phase. Returns it, or None if it is over already because nobody had to be asked."""
+
+
+def not_your_turn(seat: Seat, asked: tuple[Seat, ...]) -> NotYourTurn:
+    """Return the error of a seat that is not asked."""
+    waited = " and ".join(map(str, asked))
+    return NotYourTurn(f"seat {seat} is not asked for a move; the table waits for seat {waited}")
+
+
+def illegal(move: CribbageMove, hint: str) -> IllegalMove:
+    """Return the error of a move that is not legal here."""
+    return IllegalMove(f"{move.text()} is not legal here; {hint}")

@@ -1,0 +1,249 @@
+"""The play (R-C3): one card at a time up to 31, gos, and the point for the last card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pegboard.rules.cards import NO_CARD, VALUE, Card
+from pegboard.rules.cribbage.events import (
+    CardPlayed,
+    CountEnded,
+    Item,
+    ItemKind,
+    Reason,
+    WentGo,
+)
+from pegboard.rules.cribbage.jokers import LIMIT
+from pegboard.rules.cribbage.moves import GO, PLAYS, Go, Play
+from pegboard.rules.cribbage.pegging import peg_items, peg_points
+from pegboard.rules.cribbage.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
+from pegboard.rules.cribbage.table import Table
+from pegboard.rules.cribbage.view import Phase, PlayedCard
+from pegboard.rules.game import Choices, Seat
+
+_GO_ONLY = Choices((GO,))
+
+
+class Playing(PhaseState):
+    """The play in every variant; `PlainPlaying` does the ordinary game faster.
+
+    `cards` are the effective cards of the running count (a wild joker is what it was declared), `last`
+    the seat of the last of them, `gone` a bit for each seat that said go in this count.
+    """
+
+    __slots__ = ("cards", "gone", "last", "running", "turn")
+
+    name = Phase.PLAY
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.cards: list[Card] = []
+        self.running = 0
+        self.gone = 0
+        self.last: Seat = table.dealer
+        self.turn: Seat = self._leader(table.dealer)
+
+    def copy(self, table: Table) -> Playing:
+        """Return an independent phase at the copied table."""
+        phase = type(self).__new__(type(self))
+        phase.table = table
+        phase.cards = self.cards.copy()
+        phase.running = self.running
+        phase.gone = self.gone
+        phase.last = self.last
+        phase.turn = self.turn
+        return phase
+
+    def to_act(self) -> tuple[Seat, ...]:
+        """Return the one seat on turn."""
+        return (self.turn,)
+
+    def choices(self, seat: Seat) -> Choices:
+        """Return the playable cards, or the go where the seat says it itself."""
+        if seat != self.turn:
+            return NO_CHOICES
+        plays = self.table.setup.joker_rules.plays(self.table.hands[seat], self.running)
+        return Choices(tuple(plays)) if plays else _GO_ONLY
+
+    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+        """Play a card or say go."""
+        if seat != self.turn:
+            raise not_your_turn(seat, self.to_act())
+        if type(move) is Go:
+            return self._go(seat, move, events)
+        card = self._read(seat, move)
+        self._lay(seat, move, card, events)
+        if self._peg_card(seat, events):
+            return True
+        return self._pass_on(seat, events)
+
+    def _go(self, seat: Seat, move: Go, events: list[Any]) -> bool:
+        """Say go, which only a seat may that cannot play (R-C3.3)."""
+        if self.table.setup.joker_rules.can_play(self.table.hands[seat], self.running):
+            raise illegal(move, "you can play a card, so you must")
+        self.gone |= 1 << seat
+        events.append(WentGo(seat))
+        return self._pass_on(seat, events)
+
+    def _read(self, seat: Seat, move: Any) -> Card:
+        """Return the card that counts. Raises `IllegalMove`."""
+        if type(move) is not Play:
+            raise illegal(move, "PLAY a card")
+        if move.card not in self.table.hands[seat]:
+            raise illegal(move, "PLAY a card that you hold")
+        if (move.claim is not None) != self.table.setup.game.muggins:
+            raise illegal(
+                move,
+                "the table counts; PLAY without a claim"
+                if move.claim is not None
+                else "you count; PLAY 5C CLAIM 0 with the points it makes",
+            )
+        card = self.table.setup.joker_rules.effective(move)
+        if self.running + VALUE[card] > LIMIT:
+            raise illegal(move, f"the count would pass {LIMIT}")
+        return card
+
+    def _lay(self, seat: Seat, move: Play, card: Card, events: list[Any]) -> None:
+        """Put the card on the table."""
+        table = self.table
+        table.hands[seat].remove(move.card)
+        table.played.append(PlayedCard(seat, move.card, move.declared))
+        if move.declared != NO_CARD and table.setup.bound_jokers():
+            table.bound[seat] += (card,)
+        self.cards.append(card)
+        self.running += VALUE[card]
+        self.last = seat
+        events.append(CardPlayed(seat, move.card, move.declared, self.running))
+
+    def _peg_card(self, seat: Seat, events: list[Any]) -> bool:
+        """Peg what the last card scored; return whether the game is over."""
+        rules = self.table.setup.rules
+        points = peg_points(self.cards, self.running, rules)
+        if not points:
+            return False
+        items = peg_items(self.cards, self.running, rules)
+        return self.table.peg(seat, points, Reason.PLAY, items, events)
+
+    def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
+        """Find who plays next, saying forced gos on the way; return whether the play is over.
+
+        The count ends when the search comes back to the seat of the last card and that cannot play
+        either: it says no go itself (X-02), nor does anybody at 31.
+        """
+        setup, hands, running = self.table.setup, self.table.hands, self.running
+        lefts, can_play = setup.lefts, setup.joker_rules.can_play
+        while True:
+            seat = lefts[seat]
+            hand = hands[seat]
+            if hand and not self.gone >> seat & 1:
+                if can_play(hand, running):
+                    self.turn = seat
+                    return False
+                if seat != self.last and running < LIMIT:
+                    if not setup.game.auto_go:
+                        self.turn = seat
+                        return False
+                    self.gone |= 1 << seat
+                    events.append(WentGo(seat))
+            if seat == self.last:
+                return self._end_count(events)
+
+    def _end_count(self, events: list[Any]) -> bool:
+        """Give the point for the last card and begin the next count, if any."""
+        events.append(CountEnded(self.last, self.running))
+        reason, points = self._settlement()
+        if points:
+            thirty_one = Item(ItemKind.THIRTY_ONE, points, tuple(self.cards))
+            items = (thirty_one,) if reason == Reason.THIRTY_ONE else ()
+            if self.table.peg(self.last, points, reason, items, events):
+                return True
+        return self._next_count()
+
+    def _settlement(self) -> tuple[Reason, int]:
+        """Return what the last card of a count scores when it is over (R-C3.5, R-C9.4).
+
+        At 31 that is nothing, as the card has scored the two; with zero jokers they come now.
+        """
+        if self.running == LIMIT:
+            return Reason.THIRTY_ONE, 2 if self.table.setup.joker_rules.late_31 else 0
+        return Reason.GO if any(self.table.hands) else Reason.LAST, 1
+
+    def _next_count(self) -> bool:
+        """Begin a count left of the last card (R-C3.6); return whether the play is over instead."""
+        table = self.table
+        if table.setup.form.play_once or not any(table.hands):
+            return True
+        self.cards = []
+        self.running = 0
+        self.gone = 0
+        self.turn = self._leader(self.last)
+        return False
+
+    def _leader(self, seat: Seat) -> Seat:
+        """Return the next seat clockwise that has cards."""
+        lefts, hands = self.table.setup.lefts, self.table.hands
+        seat = lefts[seat]
+        while not hands[seat]:
+            seat = lefts[seat]
+        return seat
+
+    def count(self) -> int:
+        """Return the running count."""
+        return self.running
+
+    def count_cards(self) -> tuple[PlayedCard, ...]:
+        """Return the cards of the running count."""
+        played = self.table.played
+        return tuple(played[len(played) - len(self.cards) :])
+
+    def said_go(self) -> tuple[Seat, ...]:
+        """Return the seats that said go in this count."""
+        return tuple(seat for seat in range(self.table.setup.seats) if self.gone >> seat & 1)
+
+
+class PlainPlaying(Playing):
+    """The play with 52 cards, the table counting: most matches, so it is made fast."""
+
+    __slots__ = ()
+
+    def choices(self, seat: Seat) -> Choices:
+        """Return the playable cards, or the go where the seat says it itself."""
+        if seat != self.turn:
+            return NO_CHOICES
+        hand = self.table.hands[seat]
+        room = LIMIT - self.running
+        if room >= _TEN:
+            return Choices(tuple([PLAYS[card] for card in hand]))
+        plays = tuple([PLAYS[card] for card in hand if VALUE[card] <= room])
+        return Choices(plays) if plays else _GO_ONLY
+
+    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+        """Play a card or say go."""
+        table = self.table
+        hand = table.hands[seat] if seat == self.turn else ()
+        if (
+            type(move) is not Play
+            or (card := move.card) not in hand
+            or (running := self.running + VALUE[card]) > LIMIT
+            or move.declared != NO_CARD
+            or move.claim is not None
+        ):
+            return super().apply(seat, move, events)
+        table.hands[seat].remove(card)
+        table.played.append(PlayedCard(seat, card, NO_CARD))
+        cards = self.cards
+        cards.append(card)
+        self.running = running
+        self.last = seat
+        events.append(CardPlayed(seat, card, NO_CARD, running))
+        if len(cards) > 1:
+            points = peg_points(cards, running, table.setup.rules)
+            if points:
+                items = peg_items(cards, running, table.setup.rules)
+                if table.peg(seat, points, Reason.PLAY, items, events):
+                    return True
+        return self._pass_on(seat, events)
+
+
+_TEN = 10
+"""The most a card is worth."""

@@ -1,0 +1,96 @@
+"""What a match is played with: everything that follows from the options and the number of seats."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from pegboard.rules.cribbage import jokers, options
+from pegboard.rules.cribbage.forms import FORMS, Deal, Form
+from pegboard.rules.cribbage.show import NO_JOKERS, PLAIN, WILD, ShowRules
+from pegboard.rules.game import Seat
+
+if TYPE_CHECKING:
+    from pegboard.rules.cribbage.game import Cribbage
+
+NO_TARGET = 1 << 30
+CLAIM_PLAIN_PLAY, CLAIM_PLAIN_SHOW, CLAIM_MOST = 15, 29, 99
+"""Bounds of claims and calls: by variant, never by the cards, so that they tell nothing (R-C8.6)."""
+
+
+class Setup:
+    """Shared by all states of a match, never changed. `sides` and `lefts` are by seat."""
+
+    __slots__ = (
+        "claim_play",
+        "claim_show",
+        "deal",
+        "form",
+        "game",
+        "joker_rules",
+        "lefts",
+        "lone",
+        "pack_size",
+        "picks",
+        "rules",
+        "seats",
+        "side_count",
+        "sides",
+        "start_scores",
+        "targets",
+    )
+
+    def __init__(self, game: Cribbage, seats: int) -> None:
+        self.game = game
+        self.seats = seats
+        self.form: Form = FORMS[game.form]
+        self.deal: Deal = self.form.deals[seats]
+        self.sides = options.sides_of(game, seats)
+        self.side_count = max(self.sides) + 1
+        self.targets = tuple(
+            game.target_of(side, seats) or NO_TARGET for side in range(self.side_count)
+        )
+        self.start_scores = game.start_scores or (0,) * self.side_count
+        self.lone: Seat = game.lone_seat
+        self.lefts = tuple((seat + 1) % seats for seat in range(seats))
+        self.picks = tuple(_picks(self.deal, seats, dealer) for dealer in range(seats))
+        plain = game.jokers == NO_JOKERS
+        self.pack_size = 52 if plain else 54
+        self.rules = (
+            PLAIN if plain and not game.three_runs else ShowRules(game.three_runs, game.jokers)
+        )
+        self.joker_rules = jokers.RULES[game.jokers]
+        self.claim_play = CLAIM_PLAIN_PLAY if plain else CLAIM_MOST
+        self.claim_show = CLAIM_PLAIN_SHOW if plain and self.deal.hand_size <= 4 else CLAIM_MOST
+
+    def opponents(self, seat: Seat) -> tuple[Seat, ...]:
+        """Return the seats of other sides, in order from the left of `seat`."""
+        around = [(seat + step) % self.seats for step in range(1, self.seats)]
+        return tuple(other for other in around if self.sides[other] != self.sides[seat])
+
+    def bound_jokers(self) -> bool:
+        """Whether a joker is shown as the card that it was played as (R-C9.3)."""
+        return self.game.jokers == WILD and self.game.bind_jokers
+
+
+def _picks(deal: Deal, seats: int, dealer: Seat) -> tuple[tuple[int, ...], ...]:
+    """Return, by seat, the places of its cards in the order of the pack (R-C1.4, R-C5.3D6)."""
+    picks: list[list[int]] = [[] for _ in range(seats)]
+    order = [dealer] * deal.dealer_first
+    left = [deal.dealt[(seat - dealer) % seats] for seat in range(seats)]
+    left[dealer] -= deal.dealer_first
+    while any(left):
+        for step in range(1, seats + 1):
+            seat = (dealer + step) % seats
+            if left[seat]:
+                left[seat] -= 1
+                order.append(seat)
+    for place, seat in enumerate(order):
+        picks[seat].append(place)
+    return tuple(map(tuple, picks))
+
+
+@lru_cache(maxsize=256)
+def setup_of(game: Cribbage, seats: int) -> Setup:
+    """Return the shared setup."""
+    return Setup(game, seats)

@@ -1,0 +1,134 @@
+"""A match of cribbage in progress: the phases of a deal, one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pegboard.rules.cribbage import match
+from pegboard.rules.cribbage.deal import cut_for_deal
+from pegboard.rules.cribbage.phase import Over, PhaseState, Step
+from pegboard.rules.cribbage.setup import Setup
+from pegboard.rules.cribbage.steps import steps_of
+from pegboard.rules.cribbage.table import Table
+from pegboard.rules.cribbage.view import CribbageView, Phase
+from pegboard.rules.game import Chance, Choices, Outcome, Seat
+
+
+class CribbageState:
+    """Implements `rules.game.State`: a table, the phase that is going on, and the steps of a deal."""
+
+    __slots__ = ("_asked", "_choices", "_step", "_steps", "phase", "table")
+
+    def __init__(self, table: Table, steps: tuple[Step, ...]) -> None:
+        self.table = table
+        self.phase: PhaseState = Over(table)
+        self._steps = steps
+        self._step = 0
+        self._asked: tuple[Seat, ...] | None = None
+        self._choices: dict[Seat, Choices] = {}
+
+    @classmethod
+    def start(cls, setup: Setup, chance: Chance) -> tuple[CribbageState, list[Any]]:
+        """Cut for the first deal, begin the first game and deal."""
+        events: list[Any] = []
+        table = Table(setup, chance)
+        state = cls(table, steps_of(setup))
+        match.begin_game(table, cut_for_deal(setup.seats, chance, events), events)
+        state._advance(events)
+        return state, events
+
+    def copy(self) -> CribbageState:
+        """Return an independent state."""
+        table = self.table.copy()
+        state = CribbageState.__new__(CribbageState)
+        state.table = table
+        state.phase = self.phase.copy(table)
+        state._steps = self._steps
+        state._step = self._step
+        state._asked = self._asked
+        state._choices = self._choices.copy()
+        return state
+
+    def to_act(self) -> tuple[Seat, ...]:
+        """Return the seats that are asked for a move, ascending; () when the match is over."""
+        asked = self._asked
+        if asked is None:
+            asked = self._asked = self.phase.to_act()
+        return asked
+
+    def choices(self, seat: Seat) -> Choices:
+        """Return what `seat` may do; no moves where it is not asked."""
+        found = self._choices.get(seat)
+        if found is None:
+            found = self._choices[seat] = self.phase.choices(seat)
+        return found
+
+    def apply(self, seat: Seat, move: Any) -> list[Any]:
+        """Make the move and return its events.
+
+        Raises `NotYourTurn`, `MatchOver` or `IllegalMove` and then changes nothing.
+        """
+        events: list[Any] = []
+        done = self.phase.apply(seat, move, events)
+        self._asked = None
+        self._choices = {}
+        if done:
+            self._advance(events)
+        return events
+
+    def _advance(self, events: list[Any]) -> None:
+        """Take steps until a phase has to ask somebody, or the match is over."""
+        table = self.table
+        steps = self._steps
+        while True:
+            if table.over:
+                if match.end_game(table, events):
+                    self.phase = Over(table)
+                    return
+                match.begin_game(table, match.next_dealer(table), events)
+                self._step = 0
+            step = steps[self._step]
+            self._step = (self._step + 1) % len(steps)
+            phase = step(table, events)
+            if phase is not None and not table.over:
+                self.phase = phase
+                return
+
+    def outcome(self) -> Outcome | None:
+        """Return how the match came out, or None while it runs."""
+        return self.standing() if self.phase.name == Phase.OVER else None
+
+    def standing(self) -> Outcome:
+        """Return how the match would come out by the scores as they are."""
+        return match.standing_of(self.table)
+
+    def view(self, seat: Seat | None) -> CribbageView:
+        """Return all that the seat can see: its own cards and what lies open."""
+        table = self.table
+        phase = self.phase
+        running = phase.count_cards()
+        played = table.played
+        return CribbageView(
+            phase.name,
+            table.game,
+            table.deal,
+            table.dealer,
+            table.crib_owner,
+            tuple(table.scores),
+            tuple(table.rear_pegs),
+            tuple(table.games_won),
+            () if seat is None else tuple(table.hands[seat]),
+            () if seat is None else table.discards[seat],
+            () if seat is None else table.second_hands[seat],
+            tuple(map(len, table.hands)),
+            table.starter,
+            tuple(played[: len(played) - len(running)]),
+            running,
+            phase.count(),
+            phase.said_go(),
+            table.bid,
+            table.bidder,
+            phase.counting(),
+            table.grid,
+            phase.next_card(),
+        )

@@ -1,0 +1,150 @@
+"""The table: all that lasts longer than a phase. Scores, pegs, cards, whose crib it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pegboard.rules.cards import NO_CARD, Card
+from pegboard.rules.cribbage.events import Item, Reason, Scored
+from pegboard.rules.cribbage.setup import Setup
+from pegboard.rules.cribbage.view import PlayedCard
+from pegboard.rules.game import Chance, Seat
+
+
+class Table:
+    """One match's table. Phases change it; `scores`, `rear_pegs`, `games_won` are by side.
+
+    `hands` holds what a seat still has in hand, ascending; `kept` what it shows. `order` is the pack,
+    cards from `place` on are not dealt yet. `over` says that the game is, and stops every phase.
+    """
+
+    __slots__ = (
+        "bid",
+        "bidder",
+        "bound",
+        "chance",
+        "crib",
+        "crib_owner",
+        "deal",
+        "dealer",
+        "discards",
+        "first_dealer",
+        "game",
+        "games_won",
+        "grid",
+        "hands",
+        "kept",
+        "match_points",
+        "order",
+        "over",
+        "pack",
+        "place",
+        "played",
+        "rear_pegs",
+        "scores",
+        "second_hands",
+        "setup",
+        "starter",
+    )
+
+    def __init__(self, setup: Setup, chance: Chance) -> None:
+        seats = setup.seats
+        self.setup = setup
+        self.chance = chance
+        self.game = 0
+        self.deal = 0
+        self.pack = 0
+        self.first_dealer: Seat = 0
+        self.dealer: Seat = 0
+        self.crib_owner: Seat = 0
+        self.over = False
+        self.scores = list(setup.start_scores)
+        self.rear_pegs = [0] * setup.side_count
+        self.games_won = [0] * setup.side_count
+        self.match_points = [0] * setup.side_count
+        self.order: Sequence[Card] = ()
+        self.place = 0
+        self.hands: list[list[Card]] = [[] for _ in range(seats)]
+        self.kept: list[tuple[Card, ...]] = [()] * seats
+        self.second_hands: list[tuple[Card, ...]] = [()] * seats
+        self.discards: list[tuple[Card, ...]] = [()] * seats
+        self.bound: list[tuple[Card, ...]] = [()] * seats
+        self.crib: tuple[Card, ...] = ()
+        self.starter: Card = NO_CARD
+        self.played: list[PlayedCard] = []
+        self.bid = 0
+        self.bidder: Seat = 0
+        self.grid: tuple[Card, ...] = ()
+
+    def copy(self) -> Table:
+        """Return an independent table."""
+        table = Table.__new__(Table)
+        for name in _SHARED:
+            setattr(table, name, getattr(self, name))
+        table.scores = self.scores.copy()
+        table.rear_pegs = self.rear_pegs.copy()
+        table.games_won = self.games_won.copy()
+        table.match_points = self.match_points.copy()
+        table.hands = [hand.copy() for hand in self.hands]
+        table.kept = self.kept.copy()
+        table.second_hands = self.second_hands.copy()
+        table.discards = self.discards.copy()
+        table.bound = self.bound.copy()
+        table.played = self.played.copy()
+        return table
+
+    def peg(
+        self,
+        seat: Seat,
+        points: int,
+        reason: Reason,
+        items: tuple[Item, ...],
+        events: list[Any],
+    ) -> bool:
+        """Move a peg (R-C2.5, R-C2.9) and return whether the game is over at once (R-C2.4)."""
+        setup = self.setup
+        side = setup.sides[seat]
+        score = self.scores[side]
+        target = setup.targets[side]
+        if points:
+            self.rear_pegs[side] = score
+            score += points
+            if score >= target:
+                score = target
+                self.over = True
+            self.scores[side] = score
+        events.append(Scored(seat, side, points, reason, items, score))
+        return self.over
+
+    def clear(self) -> None:
+        """Take all cards off the table."""
+        seats = self.setup.seats
+        self.kept = [()] * seats
+        self.second_hands = [()] * seats
+        self.discards = [()] * seats
+        self.bound = [()] * seats
+        self.crib = ()
+        self.starter = NO_CARD
+        self.played = []
+        self.bid = self.bidder = 0
+
+
+_SHARED = tuple(
+    name
+    for name in Table.__slots__
+    if name
+    not in {
+        "scores",
+        "rear_pegs",
+        "games_won",
+        "match_points",
+        "hands",
+        "kept",
+        "second_hands",
+        "discards",
+        "bound",
+        "played",
+    }
+)
+"""What a copy may share: never changed in place."""
