@@ -102,13 +102,17 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def load(path: Path) -> Config:
     """Read and check a tournament file. Raises `ConfigError`."""
+    return parse(read_text(path), path)
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a tournament file. Raises `ConfigError`."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ConfigError([f"{path}: no such file"]) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError([f"{path}: cannot be read: {error}"]) from None
-    return parse(text, path)
 
 
 def parse(text: str, path: Path) -> Config:

@@ -38,7 +38,7 @@ class Launcher:
         """Take the run's id and the descriptor of a lock that the warden keeps until its sweep."""
         self.run_id = run_id
         command = [sys.executable, "-I", warden.__file__, run_id]
-        self._warden = subprocess.Popen(  # noqa: S603
+        self._warden = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -124,6 +124,7 @@ class Process:
         self._tail: deque[str] = deque(maxlen=20)
         self._output = process.stdout if process.stderr is None else process.stderr
         self._pump = asyncio.create_task(self._copy(title), name=f"log of {log.name}")
+        self._end = asyncio.create_task(self._finish(), name=f"end of {log.name}")
 
     @property
     def status(self) -> int | None:
@@ -142,6 +143,9 @@ class Process:
 
         What it started itself is killed with it.
         """
+        return await asyncio.shield(self._end)
+
+    async def _finish(self) -> int:
         status = await self._process.wait()
         self._signal(signal.SIGKILL)
         # A grandchild outside the group could hold the pipe open for ever.
@@ -160,7 +164,8 @@ class Process:
 
     async def kill(self) -> int:
         """Kill the whole group; return the exit status."""
-        self._signal(signal.SIGKILL)
+        if self.status is None:
+            self._signal(signal.SIGKILL)
         return await self.wait()
 
     def close_stdin(self) -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -84,17 +84,24 @@ class Tally:
         self._patterns: dict[int, Counter[_Pattern]] = {}
 
     def add(self, block: Block, count: int = 1) -> None:
-        """Add a block; one without playings adds nothing. A negative count takes it away."""
+        """Add a block `count` times; one without playings adds nothing."""
         if not block.playings:
             return
         patterns = self._patterns.setdefault(block.pairing, Counter())
         patterns[_pattern(block, self._index)] += count
 
-    def strata(self) -> list[_Stratum]:
-        """Return one stratum a pairing, ascending, its patterns in a fixed order."""
+    def take(self, other: Tally) -> None:
+        """Add all blocks of another tally of the same bots."""
+        for pairing, patterns in other._patterns.items():
+            self._patterns.setdefault(pairing, Counter()).update(patterns)
+
+    def strata(self, pairings: range | None = None) -> list[Stratum]:
+        """Return one stratum a pairing (of `pairings` only), ascending, patterns in a fixed order."""
+        wanted = sorted(self._patterns)
         return [
-            _Stratum(sorted(item for item in self._patterns[pairing].items() if item[1] > 0))
-            for pairing in sorted(self._patterns)
+            Stratum(sorted(self._patterns[pairing].items()))
+            for pairing in wanted
+            if pairings is None or pairing in pairings
         ]
 
 
@@ -156,7 +163,7 @@ def _share(own: float, other: float) -> float:
     return 1.0 if own > other else 0.5 if own == other else 0.0
 
 
-class _Stratum:
+class Stratum:
     """The blocks of one pairing as arrays: patterns (P) with counts (P)."""
 
     def __init__(self, patterns: Sequence[tuple[_Pattern, int]]) -> None:
@@ -189,12 +196,16 @@ class _Stratum:
 
 
 def table(tally: Tally, *, resamples: int = RESAMPLES) -> Table:
-    """Rate everything tallied. `resamples` 0 leaves the Elo interval out (equal to the rating).
+    """Rate everything tallied: `rate` for all strata."""
+    return rate(tally.bots, tally.strata(), resamples=resamples)
+
+
+def rate(bots: Sequence[str], strata: Sequence[Stratum], *, resamples: int = RESAMPLES) -> Table:
+    """Rate bots by some strata. `resamples` 0: no Elo interval, both ends equal to the rating.
 
     The result depends on the blocks alone, not on the order in which they were added.
     """
-    strata = [stratum for stratum in tally.strata() if len(stratum.counts)]
-    count = len(tally.bots)
+    count = len(bots)
     cross, points, games = np.zeros((count, count)), np.zeros(count), np.zeros(count)
     for stratum in strata:
         cross[np.ix_(stratum.bots, stratum.bots)] += stratum.sums(stratum.counts)
@@ -204,11 +215,11 @@ def table(tally: Tally, *, resamples: int = RESAMPLES) -> Table:
     low, high = _interval(strata, count, elo, resamples)
     score = np.divide(points, games, out=np.zeros(count), where=games > 0)
     error = _score_errors(strata, score, games)
-    order = sorted(range(count), key=lambda i: (games[i] == 0, -elo[i], -score[i], tally.bots[i]))
+    order = sorted(range(count), key=lambda i: (games[i] == 0, -elo[i], -score[i], bots[i]))
     standings = tuple(
         Standing(
             rank=rank,
-            bot=tally.bots[i],
+            bot=bots[i],
             points=round(float(points[i]), 6),
             games=round(float(games[i])),
             score=round(float(score[i]), 6),
@@ -219,7 +230,7 @@ def table(tally: Tally, *, resamples: int = RESAMPLES) -> Table:
         )
         for rank, i in enumerate(order, start=1)
     )
-    return Table(standings, tally.bots, np.round(cross, 6), np.round(cross + cross.T, 6))
+    return Table(standings, tuple(bots), np.round(cross, 6), np.round(cross + cross.T, 6))
 
 
 def bradley_terry(taken: Floats, virtual_games: float = VIRTUAL_GAMES) -> Floats:
@@ -271,7 +282,7 @@ def _mean_where(values: Floats, mask: npt.NDArray[np.bool_]) -> Floats:
 
 
 def _interval(
-    strata: Sequence[_Stratum], count: int, elo: Floats, resamples: int
+    strata: Sequence[Stratum], count: int, elo: Floats, resamples: int
 ) -> tuple[Floats, Floats]:
     """Percentiles of the ratings over bootstrap samples of blocks."""
     if not resamples or not strata:
@@ -287,7 +298,7 @@ def _interval(
     return np.minimum(low, elo), np.maximum(high, elo)
 
 
-def _score_errors(strata: Sequence[_Stratum], score: Floats, games: Floats) -> Floats:
+def _score_errors(strata: Sequence[Stratum], score: Floats, games: Floats) -> Floats:
     """Half widths of the mean points: a ratio estimate over blocks, stratified by pairing.
 
     A pairing with a single block tells nothing of its spread; it is pooled with nothing and adds
@@ -301,11 +312,3 @@ def _score_errors(strata: Sequence[_Stratum], score: Floats, games: Floats) -> F
         squares = stratum.counts @ (residual - mean) ** 2
         variance[stratum.bots] += squares * blocks / max(blocks - 1, 1)
     return _Z * np.divide(np.sqrt(variance), games, out=np.zeros(len(score)), where=games > 0)
-
-
-def blocks_of(playings: Iterable[tuple[int, int, Playing]]) -> list[Block]:
-    """Gather (pairing, block, playing) into blocks, in the order of pairing and block."""
-    gathered: dict[tuple[int, int], list[Playing]] = {}
-    for pairing, block, playing in playings:
-        gathered.setdefault((pairing, block), []).append(playing)
-    return [Block(key[0], tuple(gathered[key])) for key in sorted(gathered)]

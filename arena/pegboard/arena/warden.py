@@ -12,6 +12,7 @@ It inherits the lock of the results' folder, so that a new run there begins only
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -78,10 +79,8 @@ def environment(entry: Path) -> list[bytes]:
 
 def kill(target: int) -> None:
     """Kill a process, or a group where `target` is negative; gone already is fine."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(target, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 if __name__ == "__main__":
