@@ -1,0 +1,1 @@
+"""The gRPC service: adapters that check, call the host, and map errors."""

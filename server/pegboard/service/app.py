@@ -1,0 +1,276 @@
+"""The server process: from settings to a graceful stop."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import socket
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import grpc
+import grpc.aio
+import structlog
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from pegboard.matches.host import MatchHost
+from pegboard.matches.store import Durability, Store, open_store
+from pegboard.rules.errors import InvalidRequest
+from pegboard.service.catalog_service import CatalogService
+from pegboard.service.match_service import MatchService
+from pegboard.service.play_service import PlayService
+from pegboard.service.settings import Limits, ServeSettings
+from pegboard.service.tokens import Tokens, load_tokens
+from pegboard.v1 import catalog_pb2_grpc, match_pb2_grpc
+
+SERVICES = ("CatalogService", "MatchService", "PlayService")
+UNIX_PATH_BYTES = 107
+LEVELS = ("debug", "info", "warning", "error")
+
+_log = structlog.get_logger("pegboard.server")
+
+
+def print_line(line: str) -> None:
+    """Print a line to standard output at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+async def serve(settings: ServeSettings, announce: Callable[[str], None] = print_line) -> None:
+    """Host matches until SIGTERM, SIGINT, or the end of standard input where that is asked for.
+
+    Announces one line, `listening on ADDRESS...`, when ready. Raises `InvalidRequest` for settings
+    that cannot work and `StoreError` for a store that cannot be opened.
+    """
+    configure_log(settings.log_level)
+    tokens = load_tokens(settings.tokens)
+    check_addresses(settings, tokens)
+    store = open_settings_store(settings)
+    host = MatchHost(store)
+    server = Server(host, tokens, settings.limits)
+    try:
+        await host.open()
+        addresses = server.bind(settings)
+        await server.start()
+    except BaseException:
+        await host.close()
+        raise
+    stop = asyncio.Event()
+    watch_for_stop(stop, settings.stop_on_eof)
+    tune_collector()
+    announce(f"listening on {' '.join(addresses)}")
+    _log.info("listening", addresses=addresses, development=tokens.open_to_all)
+    await stop.wait()
+    _log.info("stopping")
+    await server.stop()
+    await host.close()
+    for path in settings.unix:
+        path.unlink(missing_ok=True)
+    _log.info("stopped")
+
+
+class Server:
+    """The gRPC server around one host."""
+
+    def __init__(self, host: MatchHost, tokens: Tokens, limits: Limits) -> None:
+        self._limits = limits
+        self._server = grpc.aio.server(options=server_options(limits))
+        self._play = PlayService(host, tokens, limits)
+        self._health = health.aio.HealthServicer()
+        self._pulse: asyncio.Task[None] | None = None
+        catalog_pb2_grpc.add_CatalogServiceServicer_to_server(CatalogService(), self._server)
+        matches = MatchService(host, tokens, limits)
+        match_pb2_grpc.add_MatchServiceServicer_to_server(matches, self._server)
+        self._server.add_generic_rpc_handlers((self._play.handlers(),))
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        names = [f"pegboard.v1.{name}" for name in SERVICES]
+        self._names = ["", *names]
+        reflection.enable_server_reflection(
+            [*names, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server
+        )
+
+    def bind(self, settings: ServeSettings) -> list[str]:
+        """Listen and return the addresses, ports filled in. Raises `InvalidRequest`."""
+        addresses = [self._bind_unix(path) for path in settings.unix]
+        credentials = tls_credentials(settings)
+        return addresses + [self._bind_port(each, credentials) for each in settings.listen]
+
+    def _bind_unix(self, path: Path) -> str:
+        make_way(path)
+        address = f"unix:{path.absolute()}"
+        # Only the server's own user may connect: the socket is made without rights for others.
+        mask = os.umask(0o177)
+        try:
+            self._server.add_insecure_port(address)
+        except RuntimeError:
+            raise InvalidRequest(
+                f"cannot listen on {path}; is its folder there, and ours?"
+            ) from None
+        finally:
+            os.umask(mask)
+        return address
+
+    def _bind_port(self, address: str, credentials: grpc.ServerCredentials | None) -> str:
+        host = address.rpartition(":")[0]
+        try:
+            if credentials is None:
+                port = self._server.add_insecure_port(address)
+            else:
+                port = self._server.add_secure_port(address, credentials)
+        except RuntimeError:
+            raise InvalidRequest(
+                f"cannot listen on {address}; is the port taken, or the host another machine's?"
+            ) from None
+        return f"{host}:{port}"
+
+    async def start(self) -> None:
+        """Begin to answer."""
+        await self._server.start()
+        for name in self._names:
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        self._pulse = asyncio.create_task(self._play.pulse())
+
+    async def stop(self) -> None:
+        """Say that no more is taken, let streams finish their writes, then cut what is left."""
+        await self._health.enter_graceful_shutdown()
+        self._play.stop()
+        await self._server.stop(self._limits.stop_s)
+        if self._pulse is not None:
+            self._pulse.cancel()
+
+
+def server_options(limits: Limits) -> list[tuple[str, Any]]:
+    """Return gRPC's options: bounded messages, dead peers found, no port shared by accident."""
+    return [
+        ("grpc.max_receive_message_length", limits.message_bytes),
+        ("grpc.so_reuseport", 0),
+        ("grpc.keepalive_time_ms", 20_000),
+        ("grpc.keepalive_timeout_ms", 20_000),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+    ]
+
+
+def check_addresses(settings: ServeSettings, tokens: Tokens) -> None:
+    """Raise `InvalidRequest` where the settings give nowhere safe to listen."""
+    if not settings.listen and not settings.unix:
+        raise InvalidRequest("nowhere to listen; give --listen HOST:PORT or --unix PATH")
+    if settings.listen and tokens.open_to_all:
+        raise InvalidRequest(
+            "a TCP port needs --tokens FILE, since everybody can reach it; without tokens use --unix"
+        )
+    for address in settings.listen:
+        host, colon, port = address.rpartition(":")
+        if not colon or not host or not port.isdigit() or int(port) > 65535:
+            raise InvalidRequest(f"no address {address!r}; write HOST:PORT, like 127.0.0.1:50151")
+    for path in settings.unix:
+        size = len(os.fsencode(path.absolute()))
+        if size > UNIX_PATH_BYTES:
+            raise InvalidRequest(
+                f"the socket path {path} has {size} bytes; at most {UNIX_PATH_BYTES} are possible"
+            )
+
+
+def make_way(path: Path) -> None:
+    """Remove a socket that a dead server left. Raises `InvalidRequest` for a live one or a file."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return
+    if not stat.S_ISSOCK(mode):
+        raise InvalidRequest(f"{path} is there and no socket; choose another path")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(path))
+        except OSError:
+            path.unlink(missing_ok=True)
+            return
+    raise InvalidRequest(f"another server listens on {path}; stop it or choose another path")
+
+
+def tls_credentials(settings: ServeSettings) -> grpc.ServerCredentials | None:
+    """Return TLS credentials, or None without a certificate. Raises `InvalidRequest`."""
+    certificate, key = settings.tls_certificate, settings.tls_key
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise InvalidRequest("TLS needs both, the certificate and its key")
+    try:
+        pair = (key.read_bytes(), certificate.read_bytes())
+    except OSError as error:
+        raise InvalidRequest(f"cannot read the TLS files: {error}") from None
+    return grpc.ssl_server_credentials([pair])
+
+
+def open_settings_store(settings: ServeSettings) -> Store:
+    """Open the store that the settings name. Raises `InvalidRequest` or `StoreError`."""
+    try:
+        durability = Durability(settings.durability)
+    except ValueError:
+        choices = ", ".join(each.value for each in Durability)
+        raise InvalidRequest(f"no durability {settings.durability!r}; one of {choices}") from None
+    if settings.store is None:
+        durability = Durability.MEMORY
+    return open_store(None if durability is Durability.MEMORY else settings.store, durability)
+
+
+def watch_for_stop(stop: asyncio.Event, stop_on_eof: bool) -> None:
+    """Set `stop` on SIGTERM or SIGINT, or at the end of standard input where that is asked for."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    if not stop_on_eof:
+        return
+
+    def read() -> None:
+        if not os.read(0, 4096):
+            loop.remove_reader(0)
+            stop.set()
+
+    try:
+        loop.add_reader(0, read)
+    except OSError:
+        raise InvalidRequest("--stop-on-eof needs a pipe as standard input") from None
+
+
+def configure_log(level: str) -> None:
+    """Log to standard error, a line an entry. Raises `InvalidRequest` for an unknown level."""
+    if level not in LEVELS:
+        raise InvalidRequest(f"no log level {level!r}; one of {', '.join(LEVELS)}")
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.processors.format_exc_info,
+            structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def tune_collector() -> None:
+    """Spare the cycle collector what stays: thousands of live matches made it stop the loop."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
+def run(settings: ServeSettings) -> None:
+    """Run `serve` on a fast event loop, to its end."""
+    try:
+        import uvloop
+    except ImportError:  # not on every platform
+        asyncio.run(serve(settings))
+        return
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve(settings))

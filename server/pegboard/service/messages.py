@@ -1,0 +1,148 @@
+"""Matches, specs and rejections to and from messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from pegboard.matches.match import Match
+from pegboard.matches.rejection import Rejection
+from pegboard.matches.spec import MatchSpec, Result, TimeControl
+from pegboard.rules.errors import InvalidRequest
+from pegboard.rules.game import Seat
+from pegboard.rules.shuffle import SEED_BYTES
+from pegboard.v1 import match_pb2, play_pb2
+from pegboard.wire.codec import event_message
+
+COLLECTION = "matches/"
+
+
+def match_id(name: str) -> str:
+    """Return the id of `matches/{id}`. Raises `InvalidRequest`."""
+    if not name.startswith(COLLECTION) or len(name) == len(COLLECTION):
+        raise InvalidRequest(f"no match name {name[:80]!r}; write matches/ and the id")
+    return name[len(COLLECTION) :]
+
+
+def _timestamp(seconds: float) -> Timestamp:
+    nanos = round(seconds * 1_000_000) * 1000
+    return Timestamp(seconds=nanos // 1_000_000_000, nanos=nanos % 1_000_000_000)
+
+
+def time_control_message(control: TimeControl) -> match_pb2.TimeControl:
+    """Return a time control as a message."""
+    return match_pb2.TimeControl(
+        bank_ms=control.bank_ms,
+        increment_ms=control.increment_ms,
+        move_ms=control.move_ms,
+        startup_ms=control.startup_ms,
+    )
+
+
+def spec_message(spec: MatchSpec) -> match_pb2.MatchSpec:
+    """Return a spec as a message, without the seed."""
+    return match_pb2.MatchSpec(
+        variant=spec.variant,
+        bots=spec.bots,
+        options=spec.options,
+        time_control=time_control_message(spec.time_control),
+        label=spec.label,
+        nonce=spec.nonce,
+        withhold_seed=spec.withhold_seed,
+        illegal_move_limit=spec.illegal_move_limit,
+    )
+
+
+def read_spec(message: match_pb2.MatchSpec) -> MatchSpec:
+    """Return the spec of a message, defaults filled in. Raises `InvalidRequest` for a bad seed."""
+    if message.seed and len(message.seed) != SEED_BYTES:
+        raise InvalidRequest(f"a seed has {SEED_BYTES} bytes, not {len(message.seed)}")
+    control, default = message.time_control, TimeControl()
+    return MatchSpec(
+        variant=message.variant,
+        bots=tuple(message.bots),
+        options=dict(message.options),
+        time_control=TimeControl(
+            bank_ms=control.bank_ms,
+            increment_ms=control.increment_ms,
+            move_ms=control.move_ms or default.move_ms,
+            startup_ms=control.startup_ms or default.startup_ms,
+        ),
+        label=message.label,
+        nonce=message.nonce,
+        seed=message.seed or None,
+        withhold_seed=message.withhold_seed,
+        illegal_move_limit=message.illegal_move_limit or 3,
+    )
+
+
+def result_message(result: Result) -> match_pb2.Result:
+    """Return a result as a message."""
+    termination: Any = int(result.termination)
+    return match_pb2.Result(
+        termination=termination,
+        seat_at_fault=result.seat_at_fault,
+        points=result.points,
+        scores=result.scores,
+        games_won=result.games_won,
+        detail=result.detail,
+    )
+
+
+def match_message(match: Match) -> match_pb2.Match:
+    """Return a match as a message."""
+    message = match_pb2.Match(
+        name=COLLECTION + match.id,
+        spec=spec_message(match.spec),
+        state=match_pb2.MATCH_STATE_RUNNING,
+        create_time=_timestamp(match.create_time),
+        commitment=match.commitment,
+        event_count=match.event_count,
+    )
+    if match.result is not None:
+        message.state = match_pb2.MATCH_STATE_FINISHED
+        message.result.CopyFrom(result_message(match.result))
+        message.end_time.CopyFrom(_timestamp(match.end_time or match.create_time))
+    return message
+
+
+def event_messages(
+    match: Match, events: list[tuple[int, Any]], seat: Seat | None
+) -> list[match_pb2.Event]:
+    """Return numbered events as messages, as `seat` (None: a spectator) may see them."""
+    game = match.game
+    return [
+        match_pb2.Event(sequence=sequence, match_ended=result_message(event))
+        if isinstance(event, Result)
+        else event_message(game.family, sequence, game.redact(event, seat))
+        for sequence, event in events
+    ]
+
+
+def started_message(match: Match, bot: str) -> play_pb2.MatchStarted:
+    """Return what a bot is told when a match starts."""
+    spec = match.spec
+    return play_pb2.MatchStarted(
+        match=COLLECTION + match.id,
+        variant=spec.variant,
+        seats=match.seats_of(bot),
+        seat_count=len(spec.bots),
+        options=spec.options,
+        time_control=time_control_message(spec.time_control),
+    )
+
+
+def rejected_message(
+    match: str, seat: Seat, turn_id: int, rejection: Rejection
+) -> play_pb2.MoveRejected:
+    """Return why an answer did not count; `match` is the match's id."""
+    reason: Any = int(rejection.reason)
+    return play_pb2.MoveRejected(
+        match=COLLECTION + match,
+        seat=seat,
+        turn_id=turn_id,
+        reason=reason,
+        detail=rejection.detail,
+        attempts_left=rejection.attempts_left,
+    )

@@ -1,0 +1,305 @@
+"""One `Play` stream: a reader task, a writer loop, and a pulse that keeps them honest.
+
+The reader hands each answer to the host as it comes. The writer takes whatever has become ready since
+its last write, in one message: while a write is in flight the next one fills by itself, and a lonely
+turn never waits. The stream ends by itself when the bot half-closes; otherwise with the error that says
+why, and the bot's clocks run on until it is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import structlog
+from google.protobuf.message import DecodeError
+from grpc.aio import EOF
+
+from pegboard.matches.host import MatchHost
+from pegboard.matches.mailbox import Delivery, Mailbox
+from pegboard.matches.match import Match, OpenTurn
+from pegboard.matches.rejection import Rejection, RejectionReason
+from pegboard.rules.errors import (
+    InvalidRequest,
+    NotationError,
+    PegboardError,
+    Replaced,
+    Silent,
+    UnknownMatch,
+)
+from pegboard.rules.game import Seat
+from pegboard.service.allowance import Allowance
+from pegboard.service.messages import (
+    COLLECTION,
+    event_messages,
+    rejected_message,
+    result_message,
+    started_message,
+)
+from pegboard.service.settings import Limits
+from pegboard.v1 import play_pb2
+from pegboard.wire.codec import CODECS, read_move
+from pegboard.wire.turns import turn_bytes, turns_bytes
+
+_log = structlog.get_logger("pegboard.play")
+_PREFIX = len(COLLECTION)
+
+STILL_OPEN = frozenset(
+    {RejectionReason.ILLEGAL_MOVE, RejectionReason.CLAIM_TOO_HIGH, RejectionReason.MUST_GO_OUT}
+)
+"""After these the turn waits for another answer."""
+
+
+class PlaySession:
+    """The stream of one bot, from its `Welcome` to its end."""
+
+    def __init__(self, host: MatchHost, mailbox: Mailbox, context: Any, limits: Limits) -> None:
+        self._host = host
+        self._mailbox = mailbox
+        self._context = context
+        self._limits = limits
+        self._bot = mailbox.bot
+        self._error: PegboardError | None = None
+        self._owed = 0
+        self._allowance = Allowance(limits.excess_burst, limits.excess_per_s, time.monotonic())
+        self._writer: asyncio.Task[Any] | None = None
+        self._is_writing = False
+        self._blocked_pulses = 0
+        self._quiet_pulses = 0
+        self._thinks_until_s = 0.0
+        self._beats = 0
+        self._beat_due = False
+        self._beat_pulses = 0
+
+    async def run(self) -> None:
+        """Serve the stream to its end. Raises the `PegboardError` that ended it."""
+        reader = asyncio.create_task(self._read())
+        try:
+            await self._write()
+        finally:
+            self._mailbox.close()
+            reader.cancel()
+        if self._mailbox.replaced:
+            raise Replaced(f"a newer connection of {self._bot} took over")
+        if self._error is not None:
+            _log.warning("stream_ended", bot=self._bot, reason=str(self._error))
+            raise self._error
+
+    def end(self, error: PegboardError) -> None:
+        """End the stream with an error, after the write in flight."""
+        if self._error is None:
+            self._error = error
+        self._mailbox.close()
+
+    # Reading
+
+    async def _read(self) -> None:
+        read = self._context.read
+        try:
+            while True:
+                data = await read()
+                if data is EOF:
+                    break
+                self._receive(data)
+        except PegboardError as error:
+            self.end(error)
+        except Exception as error:
+            # The call is over for gRPC: the handler is cancelled in a moment.
+            _log.info("stream_lost", bot=self._bot, reason=repr(error))
+        finally:
+            self._mailbox.close()
+
+    def _receive(self, data: bytes) -> None:
+        """Take one message. Raises the `PegboardError` that ends the stream."""
+        self._quiet_pulses = 0
+        try:
+            request = play_pb2.PlayRequest.FromString(data)
+        except DecodeError:
+            raise InvalidRequest(
+                f"{self._bot} sent bytes that are no PlayRequest; use the protos"
+            ) from None
+        if request.HasField("hello"):
+            raise InvalidRequest(f"{self._bot} sent a second Hello; only the first message has one")
+        answers, resignations = request.answers, request.resignations
+        self._count(len(answers), len(resignations))
+        for answer in answers:
+            self._answer(answer)
+        for resignation in resignations:
+            match, seat = bare(resignation.match), resignation.seat
+            rejection = self._host.resign(self._bot, match, seat)
+            if rejection is not None:
+                self._mailbox.reject(match, seat, 0, rejection)
+
+    def _count(self, answers: int, resignations: int) -> None:
+        """Charge what was not asked for: answers beyond the open turns, messages without any."""
+        owed = self._owed - answers
+        self._owed = max(owed, 0)
+        if owed < 0 or answers == 0:
+            excess = max(-owed, 0) + resignations + (1 if answers == 0 else 0)
+            self._allowance.spend(excess, time.monotonic())
+
+    def _answer(self, answer: play_pb2.Answer) -> None:
+        match, seat, turn_id = bare(answer.match), answer.seat, answer.turn_id
+        number = answer.number if answer.HasField("number") else None
+        if answer.WhichOneof("choice") == "index":
+            rejection = self._host.answer(
+                self._bot, match, seat, turn_id, index=answer.index, number=number
+            )
+        else:
+            rejection = typed_answer(self._host, self._bot, answer, number)
+        if rejection is not None:
+            if rejection.reason in STILL_OPEN:
+                self._owed += 1
+            self._mailbox.reject(match, seat, turn_id, rejection)
+
+    # Writing
+
+    async def _write(self) -> None:
+        mailbox = self._mailbox
+        limit = self._limits.turns_per_message
+        self._writer = asyncio.current_task()
+        while not mailbox.closed:
+            wrote = False
+            for data in self._messages(mailbox.take(limit)):
+                self._blocked_pulses = 0
+                wrote = self._is_writing = True
+                await self._context.write(data)
+                self._is_writing = False
+            if not wrote:
+                await mailbox.wait()
+
+    def _messages(self, delivery: Delivery) -> Iterator[bytes]:
+        """Yield serialised `PlayResponse`s that tell all of a delivery."""
+        if delivery.events:
+            yield from self._event_messages(delivery)
+            delivery = delivery._replace(started=[], events=[])
+        started, _, rejected, ended, turns = delivery
+        head = b""
+        if started or rejected or ended or self._beat_due:
+            head = self._head(started, rejected, ended).SerializeToString()
+        body = self._turns(turns) if turns else b""
+        if head or body:
+            yield head + body
+
+    def _head(
+        self,
+        started: list[Match],
+        rejected: list[tuple[str, Seat, int, Rejection]],
+        ended: list[Match],
+    ) -> play_pb2.PlayResponse:
+        response = play_pb2.PlayResponse(
+            started=[started_message(match, self._bot) for match in started],
+            rejected=[rejected_message(*rejection) for rejection in rejected],
+        )
+        for match in ended:
+            assert match.result is not None, "a match has ended when its result is set"
+            response.ended.add(
+                match=COLLECTION + match.id,
+                result=result_message(match.result),
+                seats=match.seats_of(self._bot),
+            )
+        if self._beat_due:
+            self._beat_due = False
+            self._beats += 1
+            response.heartbeat = self._beats
+        return response
+
+    def _event_messages(self, delivery: Delivery) -> Iterator[bytes]:
+        """Starts and events, in messages of a bounded size."""
+        response = play_pb2.PlayResponse(
+            started=[started_message(match, self._bot) for match in delivery.started]
+        )
+        size = 0
+        limit = self._limits.events_per_message
+        for match, seat, after in delivery.events:
+            messages = event_messages(match, match.events(after), seat)
+            for start in range(0, len(messages), limit):
+                chunk = messages[start : start + limit]
+                if size + len(chunk) > limit:
+                    yield response.SerializeToString()
+                    response, size = play_pb2.PlayResponse(), 0
+                response.events.add(match=COLLECTION + match.id, seat=seat, events=chunk)
+                size += len(chunk)
+        yield response.SerializeToString()
+
+    def _turns(self, turns: list[OpenTurn]) -> bytes:
+        now_ns = self._host.now_ns()
+        longest_ms = 0
+        encoded = []
+        for turn in turns:
+            time_ms = turn.start(now_ns)
+            longest_ms = max(longest_ms, time_ms[0])
+            encoded.append(encode_turn(turn, time_ms))
+        self._owed += len(turns)
+        self._thinks_until_s = max(self._thinks_until_s, now_ns / 1e9 + longest_ms / 1e3)
+        return turns_bytes(encoded)
+
+    # Pulse
+
+    def pulse(self, pulse_s: float) -> None:
+        """Called every `pulse_s`: send heartbeats, end a stream that is stuck or silent.
+
+        Counts pulses, not time: while this server itself was held up, nobody was silent.
+        """
+        limits = self._limits
+        self._beat_pulses += 1
+        if self._beat_pulses * pulse_s >= limits.heartbeat_s:
+            self._beat_pulses = 0
+            self._beat_due = True
+            self._mailbox.wake()
+        if self._is_writing:
+            self._blocked_pulses += 1
+            if self._blocked_pulses * pulse_s >= limits.stall_s and self._writer is not None:
+                _log.warning("stream_stalled", bot=self._bot, stall_s=limits.stall_s)
+                # Nothing more can be said to a bot that does not read: cut the call.
+                self._writer.cancel()
+        # A bot that thinks may be too busy to answer heartbeats: there its clock decides.
+        thinking = self._owed > 0 and time.monotonic() < self._thinks_until_s
+        self._quiet_pulses = 0 if thinking else self._quiet_pulses + 1
+        if self._quiet_pulses * pulse_s >= limits.heartbeat_s * limits.silence_beats:
+            self.end(Silent(f"{self._bot} left {limits.silence_beats} heartbeats unanswered"))
+
+
+def bare(name: str) -> str:
+    """Return the id of `matches/{id}`; a name of another shape is no match's and stays as it is."""
+    return name[_PREFIX:] if name.startswith(COLLECTION) else name
+
+
+def encode_turn(turn: OpenTurn, time_ms: tuple[int, int]) -> bytes:
+    """Return the serialised `Turn`."""
+    match, seat = turn.match, turn.seat
+    codec = CODECS[match.game.family]
+    name = COLLECTION + match.id
+    view = match.view(seat)
+    return turn_bytes(name, seat, turn.turn_id, time_ms, turn.choices, view, codec)
+
+
+def typed_answer(
+    host: MatchHost, bot: str, answer: play_pb2.Answer, number: int | None
+) -> Rejection | None:
+    """Hand an answer that names its move to the host; one that cannot be read is an illegal move."""
+    match = bare(answer.match)
+    move: Any = None
+    try:
+        family = host.get(match).game.family
+        move = read_move(family, answer.move)
+    except UnknownMatch:
+        pass  # The host says the same.
+    except NotationError as error:
+        move = Unreadable(str(error))
+    return host.answer(bot, match, answer.seat, answer.turn_id, move=move, number=number)
+
+
+class Unreadable:
+    """A move that could not be read: equal to no move, legal nowhere."""
+
+    is_open = False
+
+    def __init__(self, detail: str) -> None:
+        self.detail = detail
+
+    def text(self) -> str:
+        """Return why it cannot be read."""
+        return self.detail

@@ -1,0 +1,78 @@
+"""Records and results on the wire, both ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pegboard.rules.errors import RecordError
+from pegboard.rules.record import Record, RecordResult
+from pegboard.v1 import match_pb2
+
+PREFIX = "TERMINATION_"
+
+
+def result_message(result: RecordResult) -> match_pb2.Result:
+    """Return a result as a message."""
+    return match_pb2.Result(
+        termination=match_pb2.Termination.Value(PREFIX + result.termination),
+        seat_at_fault=result.seat_at_fault,
+        points=result.points,
+        scores=result.scores,
+        games_won=result.games_won,
+        detail=result.detail,
+    )
+
+
+def read_result(message: match_pb2.Result) -> RecordResult:
+    """Return the result of a message. Raises `RecordError` for a termination not known here."""
+    try:
+        name = match_pb2.Termination.Name(message.termination)
+    except ValueError:
+        raise RecordError(f"no termination has the number {message.termination}") from None
+    return RecordResult(
+        termination=name.removeprefix(PREFIX),
+        seat_at_fault=message.seat_at_fault if message.HasField("seat_at_fault") else None,
+        points=tuple(message.points),
+        scores=tuple(message.scores),
+        games_won=tuple(message.games_won),
+        detail=message.detail,
+    )
+
+
+def record_message(record: Record) -> match_pb2.Record:
+    """Return a record as a message; a seed that is withheld is empty."""
+    fields: dict[str, Any] = {}
+    if record.result is not None:
+        fields["result"] = result_message(record.result)
+    return match_pb2.Record(
+        version=record.version,
+        rules_version=record.rules_version,
+        match=record.match,
+        variant=record.variant,
+        options=record.options,
+        bots=record.bots,
+        nonce=record.nonce,
+        seed=record.seed or b"",
+        commitment=record.commitment,
+        moves=record.moves,
+        events_digest=bytes.fromhex(record.events_digest),
+        **fields,
+    )
+
+
+def read_record(message: match_pb2.Record) -> Record:
+    """Return the record of a message. Raises `RecordError`."""
+    return Record(
+        version=message.version,
+        rules_version=message.rules_version,
+        match=message.match,
+        variant=message.variant,
+        options=dict(message.options),
+        bots=tuple(message.bots),
+        nonce=message.nonce,
+        seed=message.seed or None,
+        commitment=message.commitment,
+        moves=tuple(message.moves),
+        result=read_result(message.result) if message.HasField("result") else None,
+        events_digest=message.events_digest.hex(),
+    )
