@@ -67,3 +67,42 @@ def _clock_bytes(time_ms: tuple[int, int]) -> bytes:
 def _number_bytes(bounds: tuple[int, int]) -> bytes:
     number = play_pb2.NumberRange(min=bounds[0], max=bounds[1])
     return delimited(_TURN["number"], number.SerializeToString())
+
+
+# --- answers -----------------------------------------------------------------------------------
+
+_ANSWER = keys(play_pb2.Answer.DESCRIPTOR)
+_K_ANSWER_TURN, _K_INDEX, _K_ANSWER_NUMBER = (
+    _ANSWER[name] for name in ("turn_id", "index", "number")
+)
+_K_ANSWERS = key(play_pb2.PlayRequest.DESCRIPTOR, "answers")
+
+
+def answer_bytes(match: str, seat: int, turn_id: int, index: int, number: int | None) -> bytes:
+    """Return an answer by index as an element of `PlayRequest.answers`."""
+    payload = (
+        _answer_seat_bytes(match, seat)
+        + _K_ANSWER_TURN
+        + VARINT[turn_id]
+        + _K_INDEX
+        + VARINT[index]
+    )
+    if number is not None:
+        payload += _K_ANSWER_NUMBER + VARINT[number]
+    return _K_ANSWERS + VARINT[len(payload)] + payload
+
+
+def move_answer_bytes(match: str, seat: int, turn_id: int, move: bytes) -> bytes:
+    """Return an answer by a serialised `Move` as an element of `PlayRequest.answers`."""
+    payload = (
+        _answer_seat_bytes(match, seat)
+        + _K_ANSWER_TURN
+        + VARINT[turn_id]
+        + delimited(_ANSWER["move"], move)
+    )
+    return delimited(_K_ANSWERS, payload)
+
+
+@lru_cache(maxsize=1 << 12)
+def _answer_seat_bytes(match: str, seat: int) -> bytes:
+    return play_pb2.Answer(match=match, seat=seat).SerializeToString()

@@ -10,6 +10,22 @@
 `run` finds the server in `PEGBOARD_ADDRESS` and the bot's token in `PEGBOARD_TOKEN`.
 """
 
+from pegboard.client.bot import Bot
 from pegboard.client.organiser import Finished, Organiser, new_match
+from pegboard.client.run import run
+from pegboard.client.session import Player
+from pegboard.client.turn import RESIGN, Choice, MatchInfo, Refused, Turn
 
-__all__ = ["Finished", "Organiser", "new_match"]
+__all__ = [
+    "RESIGN",
+    "Bot",
+    "Choice",
+    "Finished",
+    "MatchInfo",
+    "Organiser",
+    "Player",
+    "Refused",
+    "Turn",
+    "new_match",
+    "run",
+]

@@ -1,0 +1,299 @@
+"""The bot's side of a `Play` stream: read turns, ask the bot, write answers, come back when lost."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from pegboard.client.bot import Bot, encode_choice
+from pegboard.client.channel import DEFAULT_ADDRESS, bearer, error_from, open_channel
+from pegboard.client.turn import UNKNOWN_MATCH, Choice, MatchInfo, Refused, Resign, Turn
+from pegboard.rules.errors import PegboardError, ServerFault, Silent, Unavailable
+from pegboard.v1 import play_pb2
+from pegboard.wire.codec import read_event
+
+METHOD = "/pegboard.v1.PlayService/Play"
+PROTOCOL_VERSION = 1
+FLUSH_S = 0.005
+"""A batch that takes longer is answered in parts, so that the others' turns come meanwhile."""
+
+PATIENCE_S = 60.0
+"""How long a bot tries to come back before it gives up."""
+
+BACKOFF_FIRST_S, BACKOFF_MOST_S = 0.1, 5.0
+SILENCE_BEATS = 3
+
+_STILL_OPEN = (
+    play_pb2.REJECTION_REASON_ILLEGAL_MOVE,
+    play_pb2.REJECTION_REASON_CLAIM_TOO_HIGH,
+    play_pb2.REJECTION_REASON_MUST_GO_OUT,
+)
+_TRY_AGAIN = (Unavailable, Silent, ServerFault)
+
+
+class PlayStream:
+    """One connection of a bot, from `Hello` to its end."""
+
+    def __init__(self, bot: Bot, call: Any, token: str) -> None:
+        self._bot = bot
+        self._call = call
+        self._token = token
+        self._infos: dict[str, MatchInfo] = {}
+        self._asked: dict[tuple[str, int], Turn] = {}
+        self._waiting: list[Turn] = []
+        self._resigned: list[Turn] = []
+        self._heartbeat = 0
+        self._wake = asyncio.Event()
+        self._ended = False
+        self.welcome: play_pb2.Welcome | None = None
+
+    async def play(self) -> None:
+        """Play until the server or `close` ends the stream. Raises `PegboardError`."""
+        try:
+            await self._call.write(self._hello().SerializeToString())
+            if self._bot.choose_batch is None:
+                await self._play_at_once()
+            else:
+                await self._play_in_thread(self._bot.choose_batch)
+            failure = await self._status()
+        except grpc.aio.AioRpcError as error:
+            failure = error_from(error)
+        except asyncio.InvalidStateError:  # written to after the server ended the call
+            failure = await self._status()
+        if failure is not None:
+            raise failure
+
+    async def close(self) -> None:
+        """Half-close: the server ends the stream."""
+        if not self._call.done():
+            await self._call.done_writing()
+
+    def _hello(self) -> play_pb2.PlayRequest:
+        bot = self._bot
+        return play_pb2.PlayRequest(
+            hello=play_pb2.Hello(
+                token=self._token,
+                kit=bot.kit,
+                kit_version=version("pegboard"),
+                protocol_version=PROTOCOL_VERSION,
+                max_open_turns=bot.max_open_turns,
+                events=bot.events,
+            )
+        )
+
+    async def _status(self) -> PegboardError | None:
+        code = await self._call.code()
+        if code is grpc.StatusCode.OK:
+            return None
+        trailing = await self._call.trailing_metadata()
+        details = await self._call.details()
+        return error_from(grpc.aio.AioRpcError(code, trailing_metadata=trailing, details=details))
+
+    async def _read(self) -> Any:
+        """Return the next response, or EOF. Raises `Silent` where nothing comes for too long."""
+        welcome = self.welcome
+        if welcome is None or not welcome.heartbeat_interval_ms:
+            return await self._call.read()
+        try:
+            async with asyncio.timeout(welcome.heartbeat_interval_ms * SILENCE_BEATS / 1000):
+                return await self._call.read()
+        except TimeoutError:
+            self._call.cancel()
+            raise Silent("the server has been silent for three heartbeats") from None
+
+    async def _play_at_once(self) -> None:
+        """Read, choose, answer, in turn."""
+        read, write = self._read, self._call.write
+        choose = self._bot.choose
+        while (response := await read()) is not grpc.aio.EOF:
+            self._take(response)
+            turns, self._waiting = self._waiting, []
+            parts: list[bytes] = []
+            flush_at = perf_counter() + FLUSH_S
+            for turn in turns:
+                choice = choose(turn)
+                parts.append(self._answer(turn, choice))
+                if perf_counter() > flush_at:
+                    await write(b"".join(parts))
+                    parts.clear()
+                    flush_at = perf_counter() + FLUSH_S
+            data = b"".join(parts) + self._rest()
+            if data:
+                await write(data)
+
+    async def _play_in_thread(self, choose: Callable[[Sequence[Turn]], Sequence[Choice]]) -> None:
+        """Read on while a thread chooses for all the turns there are."""
+        reader = asyncio.create_task(self._read_on())
+        try:
+            while True:
+                await self._wake.wait()
+                self._wake.clear()
+                turns, self._waiting = self._waiting, []
+                parts: list[bytes] = []
+                if turns:
+                    choices = await asyncio.to_thread(choose, turns)
+                    parts = [self._answer(*pair) for pair in zip(turns, choices, strict=True)]
+                data = b"".join(parts) + self._rest()
+                if data:
+                    await self._call.write(data)
+                if self._ended:
+                    return await reader
+                if self._waiting:
+                    self._wake.set()
+        finally:
+            reader.cancel()
+
+    async def _read_on(self) -> None:
+        try:
+            while (response := await self._read()) is not grpc.aio.EOF:
+                self._take(response)
+                if self._waiting:
+                    self._wake.set()
+                elif self._heartbeat:
+                    await self._call.write(self._rest())
+        finally:
+            self._ended = True
+            self._wake.set()
+
+    def _answer(self, turn: Turn, choice: Choice) -> bytes:
+        if isinstance(choice, Resign):
+            self._resigned.append(turn)
+            return b""
+        return encode_choice(turn, choice)
+
+    def _rest(self) -> bytes:
+        """What is to be said beside answers: resignations, the heartbeat."""
+        if not self._heartbeat and not self._resigned:
+            return b""
+        request = play_pb2.PlayRequest(heartbeat=self._heartbeat)
+        for turn in self._resigned:
+            request.resignations.add(match=turn.match, seat=turn.seat)
+        self._heartbeat = 0
+        self._resigned.clear()
+        return request.SerializeToString()
+
+    def _take(self, response: play_pb2.PlayResponse) -> None:
+        """Take one response, its fields in the order of their numbers."""
+        if response.started or response.ended or response.rejected or response.events:
+            self._take_news(response)
+        infos, asked, waiting = self._infos, self._asked, self._waiting
+        for message in response.turns:
+            match = message.match
+            turn = Turn(message, infos.get(match, UNKNOWN_MATCH))
+            asked[match, turn.seat] = turn
+            waiting.append(turn)
+        if response.heartbeat:
+            self._heartbeat = response.heartbeat
+        if response.HasField("welcome"):
+            self.welcome = response.welcome
+
+    def _take_news(self, response: play_pb2.PlayResponse) -> None:
+        bot = self._bot
+        for started in response.started:
+            info = self._infos[started.match] = match_info(started)
+            bot.match_started(info)
+        for events in response.events:
+            for event in events.events:
+                known = read_event(event)
+                if known is not None:
+                    bot.event(events.match, events.seat, event.sequence, known)
+        for rejected in response.rejected:
+            self._take_rejection(rejected)
+        for ended in response.ended:
+            self._infos.pop(ended.match, None)
+            for seat in ended.seats:
+                self._asked.pop((ended.match, seat), None)
+            bot.match_ended(ended.match, ended.result)
+
+    def _take_rejection(self, rejected: play_pb2.MoveRejected) -> None:
+        """Ask again where the turn is still open."""
+        turn = self._asked.get((rejected.match, rejected.seat))
+        if turn is None or turn.turn_id != rejected.turn_id or rejected.reason not in _STILL_OPEN:
+            return
+        turn.refused = (
+            *turn.refused,
+            Refused(rejected.reason, rejected.detail, rejected.attempts_left, turn.choice),
+        )
+        self._waiting.append(turn)
+
+
+def match_info(started: play_pb2.MatchStarted) -> MatchInfo:
+    """Return what a `MatchStarted` tells."""
+    control = started.time_control
+    return MatchInfo(
+        started.match,
+        started.variant,
+        tuple(started.seats),
+        started.seat_count,
+        dict(started.options),
+        control.bank_ms,
+        control.increment_ms,
+        control.move_ms,
+    )
+
+
+class Player:
+    """A bot that stays connected: what `run` runs, for programs with an event loop of their own."""
+
+    def __init__(
+        self, bot: Bot, address: str = "", token: str = "", patience_s: float = PATIENCE_S
+    ) -> None:
+        self._bot = bot
+        self._address = address
+        self._token = token
+        self._patience_s = patience_s
+        self._stream: PlayStream | None = None
+        self._stopped = asyncio.Event()
+
+    async def play(self) -> None:
+        """Play until `stop`. Raises the `PegboardError` for which coming back is of no use."""
+        async with open_channel(self._address) as channel:
+            method: Any = channel.stream_stream(
+                METHOD, response_deserializer=play_pb2.PlayResponse.FromString
+            )
+            lost_at = perf_counter()
+            backoff_s = BACKOFF_FIRST_S
+            while not self._stopped.is_set():
+                metadata: Any = bearer(self._token)
+                self._stream = PlayStream(self._bot, method(metadata=metadata), self._token)
+                try:
+                    await self._stream.play()
+                    return
+                except _TRY_AGAIN as error:
+                    if self._stream.welcome is not None:
+                        lost_at, backoff_s = perf_counter(), BACKOFF_FIRST_S
+                    if perf_counter() - lost_at > self._patience_s:
+                        raise Unavailable(
+                            f"no server at {self._address or DEFAULT_ADDRESS} for"
+                            f" {self._patience_s:g} s ({error}); is `pegboard serve` running there?"
+                        ) from None
+                # Jitter, so that the bots of a server that restarts do not all come at once.
+                await self._pause(backoff_s * random.uniform(0.5, 1.5))  # noqa: S311
+                backoff_s = min(backoff_s * 2, BACKOFF_MOST_S)
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._stopped.wait()
+        except TimeoutError:
+            pass
+
+    async def stop(self) -> None:
+        """Leave: half-close the stream and let `play` return."""
+        self._stopped.set()
+        if self._stream is not None:
+            await self._stream.close()
+
+
+def complain(line: str) -> None:
+    """Write a line to standard error."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -1,0 +1,165 @@
+"""What a bot is asked: a thin, lazy wrapper around the `Turn` message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any, NamedTuple, TypeAlias
+
+from pegboard.rules.game import Seat
+from pegboard.v1 import play_pb2
+from pegboard.wire.codec import read_listed_moves, read_view
+
+
+class Resign:
+    """Returned by a bot that gives the match up; use `RESIGN`."""
+
+    def __repr__(self) -> str:
+        return "RESIGN"
+
+
+RESIGN = Resign()
+
+Choice: TypeAlias = Any
+"""What a bot returns: the index of a listed move, (index, number) where a number is asked for, a move
+of `pegboard.rules`, or `RESIGN`."""
+
+CLAIM_TOO_HIGH: int = play_pb2.REJECTION_REASON_CLAIM_TOO_HIGH
+MUST_GO_OUT: int = play_pb2.REJECTION_REASON_MUST_GO_OUT
+
+
+class Refused(NamedTuple):
+    """An answer to the turn that did not count: `reason` is a number of `RejectionReason`."""
+
+    reason: int
+    detail: str
+    attempts_left: int
+    choice: Choice
+
+    @property
+    def number(self) -> int | None:
+        """The number that the answer gave: a claim, a bid, a call."""
+        if isinstance(self.choice, tuple):
+            number: int | None = self.choice[1]
+            return number
+        return getattr(self.choice, "points", getattr(self.choice, "claim", None))
+
+
+class MatchInfo(NamedTuple):
+    """What stays the same throughout a match. `seats` are the bot's own; times in milliseconds."""
+
+    match: str
+    variant: str
+    seats: tuple[Seat, ...]
+    seat_count: int
+    options: Mapping[str, str]
+    bank_ms: int
+    increment_ms: int
+    move_ms: int
+
+
+UNKNOWN_MATCH = MatchInfo("", "", (), 0, {}, 0, 0, 0)
+
+
+class Turn:
+    """A question to one seat. Self-contained: a bot need remember nothing.
+
+    `match` is `matches/{id}`; `refused` are the answers to this same turn that did not count.
+    Nothing is decoded until it is asked for: a bot that answers by index costs next to nothing.
+    """
+
+    __slots__ = (
+        "_moves",
+        "_view",
+        "choice",
+        "info",
+        "match",
+        "message",
+        "refused",
+        "seat",
+        "turn_id",
+    )
+
+    def __init__(self, message: play_pb2.Turn, info: MatchInfo = UNKNOWN_MATCH) -> None:
+        self.message = message
+        self.match = message.match
+        self.seat = message.seat
+        self.turn_id = message.turn_id
+        self.info = info
+        self.refused: tuple[Refused, ...] = ()
+        self.choice: Choice = None
+        self._moves: tuple[Any, ...] | None = None
+        self._view: Any = None
+
+    def __repr__(self) -> str:
+        return f"<Turn {self.turn_id} of seat {self.seat} in {self.match}>"
+
+    @property
+    def move_count(self) -> int:
+        """How many moves are listed."""
+        return len(self.message.legal_moves)
+
+    @property
+    def number(self) -> tuple[int, int] | None:
+        """The bounds, both allowed, of the number that an open move needs; None where none does."""
+        message = self.message
+        if not message.HasField("number"):
+            return None
+        return message.number.min, message.number.max
+
+    @property
+    def moves(self) -> tuple[Any, ...]:
+        """The legal moves as moves of `pegboard.rules`, in the documented order."""
+        if self._moves is None:
+            message = self.message
+            self._moves = read_listed_moves(message.legal_moves, message.HasField("number"))
+        return self._moves
+
+    @property
+    def view(self) -> Any:
+        """All that the seat can see: a `CribbageView` or a `DominoesView` of `pegboard.rules`."""
+        if self._view is None:
+            self._view = read_view(self.message.view)
+        return self._view
+
+    @property
+    def family(self) -> str:
+        """`cribbage` or `dominoes`."""
+        return self.message.view.WhichOneof("view") or ""
+
+    @property
+    def turn_ms(self) -> int:
+        """Milliseconds for this turn, from when the server sent it."""
+        return self.message.clock.turn_ms
+
+    @property
+    def bank_ms(self) -> int:
+        """Milliseconds in the bank; 0 where there is none."""
+        return self.message.clock.bank_ms
+
+    def random(self, rng: Random) -> tuple[int, int | None]:
+        """Return a random legal choice, in every variant.
+
+        A refused claim narrows the range: too high means lower, must go out means higher (R-C8.6,
+        X-05).
+        """
+        count = len(self.message.legal_moves)
+        index = rng.randrange(count) if count > 1 else 0
+        bounds = self.open_range()
+        return index, None if bounds is None else rng.randint(*bounds)
+
+    def open_range(self) -> tuple[int, int] | None:
+        """Return `number` without what refused answers have ruled out."""
+        bounds = self.number
+        if bounds is None or not self.refused:
+            return bounds
+        low, high = bounds
+        for refused in self.refused:
+            number = refused.number
+            if number is None:
+                continue
+            if refused.reason == CLAIM_TOO_HIGH:
+                high = min(high, number - 1)
+            elif refused.reason == MUST_GO_OUT:
+                low = max(low, number + 1)
+        return (low, high) if low <= high else bounds

@@ -1,0 +1,28 @@
+"""A bot that plays at random, every variant of every game.
+
+It answers by the index of a listed move (and a number where one is asked for), so it need not know
+the rules. The same seed gives the same moves whatever the order in which turns arrive: each choice
+depends only on PEGBOARD_BOT_SEED, the match, the seat and the turn.
+"""
+
+from __future__ import annotations
+
+import os
+from random import Random
+from zlib import crc32
+
+from pegboard.client import Turn, run
+
+SEED = os.environ.get("PEGBOARD_BOT_SEED", "1")
+
+
+def choose(turn: Turn) -> tuple[int, int | None]:
+    """Choose at random, anew after each refused claim."""
+    key = f"{SEED}/{turn.match}/{turn.seat}/{turn.turn_id}/{len(turn.refused)}"
+    if turn.number is None:
+        return crc32(key.encode()) * turn.move_count >> 32, None
+    return turn.random(Random(key))
+
+
+if __name__ == "__main__":
+    run(choose)
