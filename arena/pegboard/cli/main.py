@@ -77,11 +77,27 @@ def serve(
     stop_on_eof: Annotated[
         bool, typer.Option("--stop-on-eof", help="Stop when standard input ends.")
     ] = False,
+    tls_certificate: Annotated[
+        Path | None, typer.Option("--tls-certificate", help="PEM file; with --tls-key.")
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="PEM file.")] = None,
 ) -> None:
     """Host matches until SIGTERM or Ctrl-C."""
     from pegboard.cli.serve import run_server
+    from pegboard.service.settings import ServeSettings
 
-    run_server(listen or [], unix or [], tokens, store, durability, log_level, stop_on_eof)
+    settings = ServeSettings(
+        listen=tuple(listen or ()),
+        unix=tuple(unix or ()),
+        tokens=tokens,
+        store=store,
+        durability=durability,
+        log_level=log_level,
+        stop_on_eof=stop_on_eof,
+        tls_certificate=tls_certificate,
+        tls_key=tls_key,
+    )
+    run_server(settings)
 
 
 @tournament.command("run")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import uvloop
+
+from pegboard.service.app import serve
+from pegboard.service.settings import ServeSettings
 
 
-def run_server(
-    listen: list[str],
-    unix: list[Path],
-    tokens: Path | None,
-    store: Path,
-    durability: str,
-    log_level: str,
-    stop_on_eof: bool,
-) -> None:
+def run_server(settings: ServeSettings) -> None:
     """Host matches until told to stop. Raises `InvalidRequest` or `StoreError`."""
-    raise NotImplementedError
+    uvloop.run(serve(settings))
