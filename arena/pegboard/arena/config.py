@@ -21,7 +21,8 @@ import msgspec
 from pegboard.rules import catalog
 from pegboard.rules.errors import PegboardError
 
-BOT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+# Two hyphens stand between a bot's name and the number of its process.
+BOT_NAME = re.compile(r"(?!.*--)[A-Za-z0-9]([A-Za-z0-9._-]{0,38}[A-Za-z0-9])?")
 MAX_MATCHES = 10_000_000
 PYTHON = "{python}"
 
@@ -261,7 +262,7 @@ def _name_problems(config: Config) -> Iterator[str]:
         if not BOT_NAME.fullmatch(bot.name):
             yield (
                 f"bots[{i}].name: {bot.name!r} is no name; take at most 40 letters, digits, "
-                "dots, hyphens and underscores, a letter or digit first"
+                "dots, underscores and single hyphens, a letter or digit at both ends"
             )
         # Names are compared without case: each is also the name of a log file.
         other = first.setdefault(bot.name.lower(), i)

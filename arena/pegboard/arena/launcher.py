@@ -13,7 +13,6 @@ import resource
 import signal
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +24,7 @@ LOG_LIMIT_BYTES = 10 * 1024 * 1024
 LINE_LIMIT = 400
 STOP_S = 5.0
 _CHUNK_BYTES = 64 * 1024
+_TAIL_BYTES = 4096
 
 
 class LaunchError(OSError):
@@ -85,23 +85,46 @@ class Launcher:
 
         `stdin` gives it a pipe that ends with this process. Raises `LaunchError`.
         """
+        # Pipes of our own: asyncio's would tie the end of the program to the end of its output,
+        # and a child that it leaves behind may hold that open for ever.
+        pipes = [os.pipe(), os.pipe(), os.pipe()]
+        theirs, ours = (pipes[0][0], pipes[1][1], pipes[2][1]), (pipes[0][1], *_reads(pipes))
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
-                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE if stdout else subprocess.STDOUT,
+                stdin=theirs[0] if stdin else subprocess.DEVNULL,
+                stdout=theirs[1],
+                stderr=theirs[2],
                 env={**env, warden.RUN_ID_VARIABLE: self.run_id},
                 cwd=folder,
                 start_new_session=True,
             )
         except OSError as error:
+            for descriptor in ours:
+                os.close(descriptor)
             reason = error.strerror or str(error)
             raise LaunchError(f"{command[0]} cannot be started: {reason}") from None
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
         self.tell(f"add {process.pid}")
         if memory_mb:
             _limit_memory(process.pid, memory_mb)
-        return Process(self, process, log, " ".join(command))
+        out, err = [await _reader(descriptor) for descriptor in ours[1:]]
+        streams = (err,) if stdout else (err, out)
+        return Process(self, process, log, " ".join(command), ours[0], out, streams)
+
+
+def _reads(pipes: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    return pipes[1][0], pipes[2][0]
+
+
+async def _reader(descriptor: int) -> asyncio.StreamReader:
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
+    )
+    return reader
 
 
 def _limit_memory(pid: int, memory_mb: int) -> None:
@@ -115,28 +138,37 @@ class Process:
     """A running program. `status` is None while it runs, then its exit status (-9: SIGKILL)."""
 
     def __init__(
-        self, launcher: Launcher, process: asyncio.subprocess.Process, log: Path, title: str
+        self,
+        launcher: Launcher,
+        process: asyncio.subprocess.Process,
+        log: Path,
+        title: str,
+        stdin: int,
+        stdout: asyncio.StreamReader,
+        logged: Sequence[asyncio.StreamReader],
     ) -> None:
         self.pid = process.pid
         self.log = log
+        self.stdout = stdout
+        self._stdin = stdin
         self._launcher = launcher
         self._process = process
-        self._tail: deque[str] = deque(maxlen=20)
-        self._output = process.stdout if process.stderr is None else process.stderr
-        self._pump = asyncio.create_task(self._copy(title), name=f"log of {log.name}")
+        log.parent.mkdir(parents=True, exist_ok=True)
+        self._log = log.open("ab")
+        _write(self._log, f"--- {title} (process {self.pid})\n".encode())
+        # Last words are looked for among the errors first: both streams are buffered, so which of
+        # them comes last says nothing.
+        self._tails = [_Tail() for _ in logged]
+        self._pumps = [
+            asyncio.create_task(self._copy(stream, tail), name=f"output to {log.name}")
+            for stream, tail in zip(logged, self._tails, strict=True)
+        ]
         self._end = asyncio.create_task(self._finish(), name=f"end of {log.name}")
 
     @property
     def status(self) -> int | None:
         """The exit status, None while it runs."""
         return self._process.returncode
-
-    @property
-    def stdout(self) -> asyncio.StreamReader:
-        """Standard output, where it was asked for."""
-        assert self._process.stderr is not None
-        assert self._process.stdout is not None
-        return self._process.stdout
 
     async def wait(self) -> int:
         """Wait for the end of the program and of its output; return the exit status.
@@ -149,8 +181,11 @@ class Process:
         status = await self._process.wait()
         self._signal(signal.SIGKILL)
         # A grandchild outside the group could hold the pipe open for ever.
-        await asyncio.wait([self._pump], timeout=1.0)
-        self._pump.cancel()
+        _, stuck = await asyncio.wait(self._pumps, timeout=1.0)
+        for pump in stuck:
+            pump.cancel()
+        self._log.close()
+        self.close_stdin()
         self._launcher.tell(f"del {self.pid}")
         return status
 
@@ -170,15 +205,14 @@ class Process:
 
     def close_stdin(self) -> None:
         """End its standard input."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+        if self._stdin >= 0:
+            os.close(self._stdin)
+            self._stdin = -1
 
     def last_line(self) -> str:
         """Return the last line that it wrote, cut to `LINE_LIMIT` characters."""
-        for line in reversed(self._tail):
-            if line.strip():
-                return line.strip()[:LINE_LIMIT]
-        return ""
+        lines = (tail.last_line() for tail in self._tails)
+        return next(filter(None, lines), "")[:LINE_LIMIT]
 
     def ending(self) -> str:
         """Return how it ended in words, e.g. `exited with status 1: KeyError: 'x'`."""
@@ -192,18 +226,26 @@ class Process:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
-    async def _copy(self, title: str) -> None:
-        assert self._output is not None
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.log.open("ab") as file:
-            _write(file, f"--- {title} (process {self.pid})\n".encode())
-            rest = b""
-            while chunk := await self._output.read(_CHUNK_BYTES):
-                _write(file, chunk)
-                *lines, rest = (rest + chunk).split(b"\n")
-                rest = rest[-_CHUNK_BYTES:]
-                self._tail.extend(line.decode(errors="replace") for line in lines[-20:])
-            self._tail.append(rest.decode(errors="replace"))
+    async def _copy(self, stream: asyncio.StreamReader, tail: _Tail) -> None:
+        while chunk := await stream.read(_CHUNK_BYTES):
+            _write(self._log, chunk)
+            tail.add(chunk)
+
+
+class _Tail:
+    """The end of an output stream."""
+
+    def __init__(self) -> None:
+        self._end = b""
+
+    def add(self, chunk: bytes) -> None:
+        """Keep the end of what there is now."""
+        self._end = (self._end + chunk)[-_TAIL_BYTES:]
+
+    def last_line(self) -> str:
+        """Return the last line that is not blank."""
+        lines = self._end.decode(errors="replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 def _write(file: IO[bytes], data: bytes) -> None:

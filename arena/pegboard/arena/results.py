@@ -20,7 +20,7 @@ UNRATED = frozenset({"CANCELLED", "SERVER_FAULT"})
 ATTEMPTS = 4
 """How often a match is played before it is left out of the table."""
 
-PROCESS_MARK = "~"
+PROCESS_MARK = "--"
 """Stands between a bot's name and the number of its process where it has several."""
 
 
