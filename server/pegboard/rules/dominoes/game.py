@@ -57,6 +57,8 @@ class Draw:
     def _terms(self, seats: int) -> Terms:
         if seats not in self.seats:
             raise SeatsError(f"draw has 2, 3 or 4 seats, not {seats}")
+        if seats == 2 and self.match_games % 2 == 0:
+            raise OptionError(f"match_games {self.match_games} is even; give an odd number")
         scores = self.start_scores or (0,) * seats
         if len(scores) != seats:
             raise OptionError(
@@ -113,7 +115,11 @@ class Draw:
                 high=MAX_SCORE,
             ),
             Option(
-                "match_games", "games of a match, odd", str(self.match_games), low=1, high=MAX_GAMES
+                "match_games",
+                "games of a match, odd with two seats",
+                str(self.match_games),
+                low=1,
+                high=MAX_GAMES,
             ),
             Option(
                 "start_scores",
@@ -140,10 +146,7 @@ class Draw:
             target = None if value == "auto" else _number(key, value, 1, MAX_SCORE)
             return replace(self, target=target)
         if key == "match_games":
-            games = _number(key, value, 1, MAX_GAMES)
-            if games % 2 == 0:
-                raise OptionError(f"match_games {games} is even; give an odd number")
-            return replace(self, match_games=games)
+            return replace(self, match_games=_number(key, value, 1, MAX_GAMES))
         if key == "start_scores":
             parts = value.split(",") if value else []
             scores = tuple(_number(key, part.strip(), 0, MAX_SCORE) for part in parts)
