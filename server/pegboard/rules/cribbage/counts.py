@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
+from pegboard.rules.cribbage.deal import SOLITAIRE_DEALS
 from pegboard.rules.cribbage.events import CribShown, HandShown, Reason
 from pegboard.rules.cribbage.show import show_items, show_points
 from pegboard.rules.cribbage.table import Table
@@ -105,3 +106,11 @@ def _penalty(table: Table, seat: Seat, events: list[Any]) -> bool:
             if table.peg(other, 1, Reason.ZERO_PENALTY, (), events):
                 return True
     return False
+
+
+def count_solitaire(table: Table, events: list[Any]) -> None:
+    """Count both hands, in the order in which they were dealt, and the crib (R-C7.1)."""
+    table.kept[0], table.second_hands[0] = table.second_hands[0], table.kept[0]
+    table.hands[0] = []
+    count_all(table, events)
+    table.over = table.deal == SOLITAIRE_DEALS

@@ -47,7 +47,7 @@ def deal_cards(table: Table, events: list[Any]) -> None:
         table.dealer = setup.lefts[table.dealer]
     table.deal += 1
     table.crib_owner = table.dealer
-    _shuffle(table, setup.deal.size + 1)
+    shuffle(table, setup.deal.size + 1)
     order = table.order
     table.clear()
     hands = [sorted([order[place] for place in places]) for places in setup.picks[table.dealer]]
@@ -60,7 +60,7 @@ def deal_cards(table: Table, events: list[Any]) -> None:
     events.append(Dealt(table.deal, table.dealer, tuple(map(tuple, hands)), table.crib))
 
 
-def _shuffle(table: Table, count: int) -> None:
+def shuffle(table: Table, count: int) -> None:
     """Take the next order of the pack, numbered over the whole match; both jokers are JOKER."""
     table.pack += 1
     size = table.setup.pack_size
@@ -72,7 +72,7 @@ def _shuffle(table: Table, count: int) -> None:
 def deal_first_six(table: Table, events: list[Any]) -> None:
     """Solitaire: the first hand of a deal; every fourth deal has used up the pack (R-C7.1)."""
     if table.deal % SOLITAIRE_DEALS == 0:
-        _shuffle(table, 52)
+        shuffle(table, 52)
     else:
         table.pack += 1
     table.deal += 1
@@ -82,6 +82,7 @@ def deal_first_six(table: Table, events: list[Any]) -> None:
 
 def deal_second_six(table: Table, events: list[Any]) -> None:
     """Solitaire: put the first hand aside and deal the second."""
+    table.crib = ()
     table.second_hands[0] = tuple(table.hands[0])
     _deal_six(table, events)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pegboard.rules.cards import JOKER, Card
 from pegboard.rules.cribbage.events import Discarded
+from pegboard.rules.cribbage.forms import LONE_CRIB
 from pegboard.rules.cribbage.moves import CardsMove, CribbageMove, Discard, discard
 from pegboard.rules.cribbage.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
 from pegboard.rules.cribbage.table import Table
@@ -56,7 +57,7 @@ class Discarding(PhaseState):
     def binds_fives(self, seat: Seat) -> bool:
         """Whether fives have to go (R-C9.6); the lone seat decides that with the crib (X-09)."""
         setup = self.table.setup
-        lone = setup.form.name == "lone-crib" and seat == setup.lone
+        lone = setup.form.name == LONE_CRIB and seat == setup.lone
         return setup.game.discard_fives and not lone
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:

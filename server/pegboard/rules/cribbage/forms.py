@@ -41,16 +41,6 @@ class Deal(NamedTuple):
         """How many cards leave the pack, without the starter."""
         return sum(self.dealt) + self.crib_dealt
 
-    @property
-    def hand_size(self) -> int:
-        """How many cards the seat with most has after its discards."""
-        return max(map(int.__sub__, self.dealt, self.discards))
-
-    @property
-    def crib_size(self) -> int:
-        """How many cards the crib has."""
-        return sum(self.discards) + self.crib_dealt
-
 
 class Form(NamedTuple):
     """One form.

@@ -73,7 +73,7 @@ class Playing(PhaseState):
             return self._go(seat, move, events)
         card = self._read(seat, move)
         self._lay(seat, move, card, events)
-        if self._peg_card(seat, events):
+        if self._peg_card(seat, move, events):
             return True
         return self._pass_on(seat, events)
 
@@ -99,9 +99,12 @@ class Playing(PhaseState):
                 else "you count; PLAY 5C CLAIM 0 with the points it makes",
             )
         card = self.table.setup.joker_rules.effective(move)
-        if self.running + VALUE[card] > LIMIT:
+        if self._count_with(card) > LIMIT:
             raise illegal(move, f"the count would pass {LIMIT}")
         return card
+
+    def _count_with(self, card: Card) -> int:
+        return self.running + VALUE[card]
 
     def _lay(self, seat: Seat, move: Play, card: Card, events: list[Any]) -> None:
         """Put the card on the table."""
@@ -115,7 +118,7 @@ class Playing(PhaseState):
         self.last = seat
         events.append(CardPlayed(seat, move.card, move.declared, self.running))
 
-    def _peg_card(self, seat: Seat, events: list[Any]) -> bool:
+    def _peg_card(self, seat: Seat, move: Play, events: list[Any]) -> bool:
         """Peg what the last card scored; return whether the game is over."""
         rules = self.table.setup.rules
         points = peg_points(self.cards, self.running, rules)

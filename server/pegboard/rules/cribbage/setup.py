@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pegboard.rules.cribbage import jokers, options
-from pegboard.rules.cribbage.forms import FORMS, Deal, Form
+from pegboard.rules.cribbage.forms import FORMS, NINE_CARD, Deal, Form
 from pegboard.rules.cribbage.show import NO_JOKERS, PLAIN, WILD, ShowRules
 from pegboard.rules.game import Seat
 
@@ -61,7 +61,8 @@ class Setup:
         )
         self.joker_rules = jokers.RULES[game.jokers]
         self.claim_play = CLAIM_PLAIN_PLAY if plain else CLAIM_MOST
-        self.claim_show = CLAIM_PLAIN_SHOW if plain and self.deal.hand_size <= 4 else CLAIM_MOST
+        four = self.form.name != NINE_CARD
+        self.claim_show = CLAIM_PLAIN_SHOW if plain and four else CLAIM_MOST
 
     def opponents(self, seat: Seat) -> tuple[Seat, ...]:
         """Return the seats of other sides, in order from the left of `seat`."""

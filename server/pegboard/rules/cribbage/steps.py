@@ -6,27 +6,60 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from pegboard.rules.cribbage.counts import count_all
-from pegboard.rules.cribbage.deal import deal_cards, turn_starter
+from pegboard.rules.cribbage.auction import Bidding
+from pegboard.rules.cribbage.counts import count_all, count_solitaire
+from pegboard.rules.cribbage.deal import (
+    deal_cards,
+    deal_first_six,
+    deal_second_six,
+    turn_starter,
+)
 from pegboard.rules.cribbage.discards import Discarding
+from pegboard.rules.cribbage.exchange import take_crib
+from pegboard.rules.cribbage.forms import (
+    CANADIAN_DOUBLES,
+    LONE_CRIB,
+    SOLITAIRE,
+    SQUARES,
+    TEN_CARD,
+)
+from pegboard.rules.cribbage.manual_play import ManualPlaying
+from pegboard.rules.cribbage.manual_show import begin_show
 from pegboard.rules.cribbage.phase import PhaseState, Step
 from pegboard.rules.cribbage.play import PlainPlaying, Playing
+from pegboard.rules.cribbage.second_moves import Giving, Splitting
 from pegboard.rules.cribbage.setup import Setup
 from pegboard.rules.cribbage.show import NO_JOKERS
+from pegboard.rules.cribbage.squares import count_lines, lay_out
 from pegboard.rules.cribbage.table import Table
 
 
 @lru_cache(maxsize=256)
 def steps_of(setup: Setup) -> tuple[Step, ...]:
     """Return what happens in a deal, in order."""
-    playing = PlainPlaying if setup.game.jokers == NO_JOKERS else Playing
+    form, game = setup.form.name, setup.game
+    if form == SQUARES:
+        return (lay_out, _silent(turn_starter), _silent(count_lines))
+    if form == SOLITAIRE:
+        return _SOLITAIRE
     return (
         _silent(deal_cards),
-        _asking(Discarding),
+        *((_asking(Bidding),) if game.auction else ()),
+        _asking(_DISCARDING.get(form, Discarding)),
+        *((take_crib,) if form == LONE_CRIB else ()),
         _silent(turn_starter),
-        _asking(playing),
-        _silent(count_all),
+        _asking(_playing(setup)),
+        begin_show if game.muggins else _silent(count_all),
     )
+
+
+_DISCARDING: dict[str, type[PhaseState]] = {TEN_CARD: Splitting, CANADIAN_DOUBLES: Giving}
+
+
+def _playing(setup: Setup) -> type[PhaseState]:
+    if setup.game.muggins:
+        return ManualPlaying
+    return PlainPlaying if setup.game.jokers == NO_JOKERS else Playing
 
 
 def _asking(kind: type[PhaseState]) -> Step:
@@ -42,3 +75,13 @@ def _silent(action: Callable[[Table, list[Any]], None]) -> Step:
         return None
 
     return step
+
+
+_SOLITAIRE = (
+    _silent(deal_first_six),
+    _asking(Discarding),
+    _silent(deal_second_six),
+    _asking(Discarding),
+    _silent(turn_starter),
+    _silent(count_solitaire),
+)

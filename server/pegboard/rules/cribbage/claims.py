@@ -1,0 +1,89 @@
+"""Manual counting (R-C8): claims, and the window in which opponents may call muggins.
+
+A window opens after every claim, short or not, so that it tells nothing (X-04).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pegboard.rules.cards import Card
+from pegboard.rules.cribbage.events import Called, Reason
+from pegboard.rules.cribbage.moves import Call, Claim
+from pegboard.rules.cribbage.phase import illegal
+from pegboard.rules.cribbage.table import Table
+from pegboard.rules.cribbage.view import Counting
+from pegboard.rules.errors import ClaimTooHigh, IllegalMove, MustGoOut
+from pegboard.rules.game import Seat
+
+CALL = Call()
+CLAIM = Claim()
+GO_MOST = 2
+"""The bound of a claim for a go, the last card or a late 31."""
+
+
+class Window(NamedTuple):
+    """A claim that may be called. `missing` is what it left out, `callers` who may still call.
+
+    `cards` are those counted, in the play only once a new count has begun.
+    """
+
+    subject: Reason
+    seat: Seat
+    cards: tuple[Card, ...]
+    claim: int
+    missing: int
+    callers: tuple[Seat, ...]
+
+    def without(self, seat: Seat) -> Window | None:
+        """Return the window after a pass; None when nobody is left."""
+        callers = tuple(caller for caller in self.callers if caller != seat)
+        return self._replace(callers=callers) if callers else None
+
+    def counting(self) -> Counting:
+        """Return what the view shows: never what is missing."""
+        return Counting(self.subject, self.seat, self.cards, self.claim)
+
+
+def open_window(
+    table: Table, subject: Reason, seat: Seat, cards: tuple[Card, ...], claim: int, points: int
+) -> Window:
+    """Return the window on a claim; only opponents may call (R-C8.6)."""
+    callers = tuple(sorted(table.setup.opponents(seat)))
+    return Window(subject, seat, cards, claim, points - claim, callers)
+
+
+def check_claim(table: Table, seat: Seat, claim: int | None, points: int, move: Any) -> int:
+    """Return the claimed points.
+
+    Raises `ClaimTooHigh` above the true points, `MustGoOut` where they reach the target and the claim
+    does not (R-C8.2, X-05), `IllegalMove` without a number.
+    """
+    if claim is None or claim < 0:
+        raise illegal(move, "say how many points you claim, 0 or more")
+    if claim > points:
+        raise ClaimTooHigh(f"{move.text()} claims too much; count again")
+    setup = table.setup
+    side = setup.sides[seat]
+    score, target = table.scores[side], setup.targets[side]
+    if score + claim < target <= score + points:
+        raise MustGoOut(f"{move.text()} is short of the points that win; going out is compulsory")
+    return claim
+
+
+def call(
+    table: Table, window: Window, seat: Seat, move: Call, most: int, events: list[Any]
+) -> bool:
+    """Settle a call: the lesser of called and missing to the caller, or all to the scorer (R-C8.5).
+
+    Returns whether the game is over. Raises `IllegalMove` for a number out of range.
+    """
+    points = move.points
+    if points is None or not 0 <= points <= most:
+        raise IllegalMove(f"{move.text()}: call from 0 to {most} points, or PASS")
+    events.append(Called(seat, points))
+    if window.missing:
+        winner, gained = seat, min(points, window.missing)
+    else:
+        winner, gained = window.seat, points
+    return gained > 0 and table.peg(winner, gained, Reason.MUGGINS, (), events)
