@@ -69,9 +69,13 @@ class CribbageState:
         Raises `NotYourTurn`, `MatchOver` or `IllegalMove` and then changes nothing.
         """
         events: list[Any] = []
-        done = self.phase.apply(seat, move, events)
+        phase = self.phase
+        done = phase.apply(seat, move, events)
         self._asked = None
-        self._choices = {}
+        if done or phase.name != Phase.DISCARD:
+            self._choices = {}
+        else:  # the others are asked the same as before, so theirs stay the same objects
+            self._choices.pop(seat, None)
         if done:
             self._advance(events)
         return events
