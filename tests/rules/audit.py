@@ -11,6 +11,7 @@ from typing import Any
 
 from pegboard.rules.cards import HIDDEN, JOKER
 from pegboard.rules.cribbage import events as cribbage
+from pegboard.rules.cribbage.moves import Gift
 from pegboard.rules.dominoes import events as dominoes
 from pegboard.rules.game import Game, Seat, State
 from pegboard.rules.tiles import HALVES, PIPS
@@ -60,6 +61,9 @@ class DominoesAudit:
         self.line: list[int] = []
         self.stock = 28
         self.scores = [0] * seats
+
+    def moved(self, seat: Seat, move: Any) -> None:
+        """Book a move that shows in no event: there is none in Draw."""
 
     def note(self, event: Any) -> None:
         """Book one event."""
@@ -136,11 +140,17 @@ class CribbageAudit:
         self.hands: list[Counter[int]] = [Counter() for _ in range(seats)]
         self.kept: list[Counter[int]] = [Counter() for _ in range(seats)]
         self.second: list[Counter[int]] = [Counter() for _ in range(seats)]
+        self.limbo: list[Counter[int]] = [Counter() for _ in range(seats)]
         self.crib: Counter[int] = Counter()
         self.seen: Counter[int] = Counter()
         self.grid: set[tuple[int, int]] = set()
         self.scores: list[int] = []
         self.won = False
+
+    def moved(self, seat: Seat, move: Any) -> None:
+        """Book a move that shows in no event yet: a gift leaves the hand before it arrives (X-15)."""
+        if isinstance(move, Gift):
+            self._move(move.cards, self.hands[seat], self.limbo[seat])
 
     def note(self, event: Any) -> None:
         """Book one event."""
@@ -184,7 +194,7 @@ class CribbageAudit:
         self.kept[event.seat] = Counter(event.hand)
 
     def _Gifted(self, event: cribbage.Gifted) -> None:  # noqa: N802
-        self._move(event.cards, self.hands[event.seat], self.hands[event.to])
+        self._move(event.cards, self.limbo[event.seat], self.hands[event.to])
         for seat in (event.seat, event.to):
             self.kept[seat] = self.hands[seat].copy()
 

@@ -1,0 +1,86 @@
+"""A whole match as a story, with moves that anyone can choose again: golden files and demonstrations.
+
+The rule of choice, for the n-th move (from 1) of a match with a seed: h = SHA-256 of the text
+`SEED/n`, the seed in lower-case hexadecimal. The seat is number (first 8 bytes of h, big-endian)
+mod k of the k seats to act; the move is number (next 8 bytes) mod m of its m moves, open numbers
+filled in from low to high. Where a claim is refused the following move is taken, after the last the
+first, until one is accepted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pegboard.rules import catalog
+from pegboard.rules.errors import IllegalMove
+from pegboard.rules.game import Seat, State
+from pegboard.rules.record import events_digest
+from pegboard.rules.shuffle import SeededChance
+
+
+class Turn(NamedTuple):
+    """A move made and what it caused."""
+
+    seat: Seat
+    move: Any
+    events: list[Any]
+
+    def text(self) -> str:
+        """Return `SEAT MOVE`."""
+        return f"{self.seat} {self.move.text()}"
+
+
+def make_turn(state: State, seed: bytes, number: int) -> Turn:
+    """Make the move that the rule of choice gives for this number, on a state that is not over."""
+    digest = hashlib.sha256(f"{seed.hex()}/{number}".encode()).digest()
+    asked = state.to_act()
+    seat = asked[int.from_bytes(digest[:8], "big") % len(asked)]
+    moves = state.choices(seat).expand()
+    first = int.from_bytes(digest[8:16], "big") % len(moves)
+    for step in range(len(moves)):
+        move = moves[(first + step) % len(moves)]
+        try:
+            return Turn(seat, move, state.apply(seat, move))
+        except IllegalMove:  # a claim that is too high, or too low to go out
+            continue
+    raise AssertionError(f"no move of seat {seat} is accepted")
+
+
+def make_turns(state: State, seed: bytes) -> Iterator[Turn]:
+    """Make moves by the rule of choice until the match is over."""
+    number = 0
+    while state.to_act():
+        number += 1
+        yield make_turn(state, seed, number)
+
+
+def story(
+    variant: str, options: Mapping[str, str], seats: int, seed: bytes, nonce: str
+) -> Iterator[str]:
+    """Yield the lines of a match: a header, then each move with its events indented below it."""
+    chance = SeededChance(seed, nonce)
+    state, events = catalog.game(variant, options).start(seats, chance)
+    settings = " ".join(f"{key}={value}" for key, value in options.items())
+    yield f"variant: {variant}"
+    yield f"options: {settings or 'those of the variant'}"
+    yield f"seats: {seats}"
+    yield f"seed: {seed.hex()}"
+    yield f"nonce: {nonce}"
+    yield f"commitment: {chance.commitment().hex()}"
+    yield "moves: chosen by the rule of pegboard/rules/playthrough.py"
+    yield ""
+    yield from (f"  {event.text()}" for event in events)
+    told = list(events)
+    for turn in make_turns(state, seed):
+        yield turn.text()
+        yield from (f"  {event.text()}" for event in turn.events)
+        told += turn.events
+    outcome = state.outcome()
+    assert outcome is not None
+    yield ""
+    yield f"points: {' '.join(f'{points:.4f}' for points in outcome.points)}"
+    yield f"scores: {' '.join(map(str, outcome.scores))}"
+    yield f"games won: {' '.join(map(str, outcome.games_won))}"
+    yield f"events digest: {events_digest(told)}"

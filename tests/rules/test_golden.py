@@ -1,0 +1,50 @@
+"""Golden files: the rules give today what they gave when the files were written."""
+
+from __future__ import annotations
+
+import difflib
+import json
+
+import pytest
+from tests.rules import golden
+
+from pegboard.rules import catalog
+
+VARIANTS = tuple(catalog.CATALOG)
+WRITE = "write it with `python -m tests.rules.golden`"
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_perft(variant: str) -> None:
+    """The number of move sequences and the digest of their events, from several points of a match."""
+    path = golden.perft_path(variant)
+    assert path.exists(), f"{variant} has no perft file; {WRITE}"
+    cases = json.loads(path.read_text(encoding="utf-8"))
+    assert {case["seats"] for case in cases} == set(catalog.find(variant).game.seats)
+    for case in cases:
+        assert (case["id"], *golden.run_perft(case)) == (
+            case["id"],
+            case["sequences"],
+            case["events_digest"],
+        )
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_playthrough(variant: str) -> None:
+    """A whole match, line by line."""
+    path = golden.playthrough_path(variant)
+    assert path.exists(), f"{variant} has no playthrough; {WRITE}"
+    stored = path.read_text(encoding="utf-8").splitlines()
+    told = golden.playthrough(variant).splitlines()
+    difference = list(difflib.unified_diff(stored, told, "stored", "now", lineterm="", n=2))
+    assert not difference, "\n".join(difference[:20])
+
+
+def test_no_file_of_a_variant_that_is_gone() -> None:
+    """A renamed variant takes its files along."""
+    names = {
+        path.stem
+        for folder in ("perft", "playthroughs")
+        for path in (golden.VECTORS / folder).iterdir()
+    }
+    assert names <= set(VARIANTS)
