@@ -1,0 +1,151 @@
+"""Time: what a turn may take, what the loop's own lateness is worth, and one heap of deadlines.
+
+All times are monotonic nanoseconds. A turn's time runs from when the turn is handed to the bot's
+stream, also while the bot is away. What the event loop was late is measured at every tick and credited
+to all running turns, and a turn is over only after it has been found overdue twice, with two punctual
+ticks between: whatever answers the loop had received by then are processed first. So no bot loses on
+time by the server's slowness; an answer to a turn that is still open always counts.
+
+There is one timer for all matches, the tick. The heap holds at most one live entry a seat: a new turn
+re-arms only where it ends earlier than the entry that is there, and an entry that comes up too early is
+put back where it belongs. So a move costs no heap operation.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Protocol
+
+from pegboard.matches.spec import TimeControl
+
+MILLISECOND = 1_000_000
+SECOND = 1_000_000_000
+TICK_NS = 10 * MILLISECOND
+PUNCTUAL_NS = 3 * MILLISECOND
+"""A tick later than that shows a busy loop; timers themselves are good to a millisecond or two."""
+
+CONFIRM_NS = 2 * TICK_NS
+"""Between finding a turn overdue and ending it."""
+
+
+class Deadline(Protocol):
+    """Something that is due at some time; see `Deadlines`."""
+
+    def due(self, when_ns: int, now_ns: int) -> int:
+        """Act if it is time. Return when to ask again, later than `now_ns`, or 0 for never.
+
+        `when_ns` is the time for which it was pushed.
+        """
+        ...
+
+
+class Deadlines:
+    """The heap, and how late the loop has been so far (`lag_ns`, ever growing)."""
+
+    __slots__ = ("_count", "_heap", "_ticked_ns", "lag_ns")
+
+    def __init__(self) -> None:
+        self.lag_ns = 0
+        self._heap: list[tuple[int, int, Deadline]] = []
+        self._count = 0
+        self._ticked_ns = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def push(self, when_ns: int, deadline: Deadline) -> None:
+        """Ask `deadline` at `when_ns`."""
+        self._count += 1
+        heappush(self._heap, (when_ns, self._count, deadline))
+
+    def pause(self) -> None:
+        """Take the time until the next tick for idleness, not for lag."""
+        self._ticked_ns = 0
+
+    def tick(self, now_ns: int) -> None:
+        """Credit the lag since the last tick, then ask everything that is due."""
+        if self._ticked_ns:
+            late_ns = now_ns - self._ticked_ns - TICK_NS
+            if late_ns > PUNCTUAL_NS:
+                self.lag_ns += late_ns
+        self._ticked_ns = now_ns
+        heap = self._heap
+        while heap and heap[0][0] <= now_ns:
+            when_ns, _, deadline = heappop(heap)
+            again_ns = deadline.due(when_ns, now_ns)
+            if again_ns:
+                assert again_ns > now_ns
+                self.push(again_ns, deadline)
+
+
+class SeatClock:
+    """The time of one seat in one match.
+
+    `bank_ns` is what the bank holds, the increment of the coming turn included. `spare_ns` is the lag
+    allowance: what a turn may overrun, deducted when used and refilled a little with every answer.
+    """
+
+    __slots__ = (
+        "armed_ns",
+        "bank_ns",
+        "cap_ns",
+        "increment_ns",
+        "lag_mark_ns",
+        "limit_ns",
+        "spare_ns",
+        "started_ns",
+    )
+
+    def __init__(self, control: TimeControl, spare_ns: int) -> None:
+        """Take a time control whose `move_ms` is set."""
+        self.cap_ns = control.move_ms * MILLISECOND
+        self.increment_ns = control.increment_ms * MILLISECOND
+        self.bank_ns = (control.bank_ms + control.increment_ms) * MILLISECOND
+        if not self.bank_ns:
+            self.bank_ns = -1  # no bank: -1, since an empty one is a lost match
+        self.spare_ns = spare_ns
+        self.started_ns = 0
+        self.limit_ns = 0
+        self.lag_mark_ns = 0
+        self.armed_ns = 0
+
+    @property
+    def bank_ms(self) -> int:
+        """What the bank holds; 0 where there is none."""
+        return max(self.bank_ns, 0) // MILLISECOND
+
+    def start(self, now_ns: int, lag_ns: int) -> None:
+        """Begin a turn."""
+        self.started_ns = now_ns
+        self.lag_mark_ns = lag_ns
+        bank_ns = self.bank_ns
+        self.limit_ns = self.cap_ns if bank_ns < 0 or bank_ns > self.cap_ns else bank_ns
+
+    def used_ns(self, now_ns: int, lag_ns: int) -> int:
+        """Return what the running turn has taken, the loop's lag credited."""
+        return max(0, now_ns - self.started_ns - (lag_ns - self.lag_mark_ns))
+
+    def left_ms(self, now_ns: int, lag_ns: int) -> int:
+        """Return what is left of the running turn."""
+        return max(0, self.limit_ns - self.used_ns(now_ns, lag_ns)) // MILLISECOND
+
+    def ends_ns(self, lag_ns: int) -> int:
+        """Return when the running turn is over, by the lag known now."""
+        return self.started_ns + self.limit_ns + self.spare_ns + (lag_ns - self.lag_mark_ns)
+
+    def stop(self, now_ns: int, lag_ns: int, refill_ns: int, spare_max_ns: int) -> None:
+        """End a turn by an answer and charge for it."""
+        used_ns = self.used_ns(now_ns, lag_ns)
+        self.started_ns = 0
+        over_ns = used_ns - self.limit_ns
+        if over_ns > 0:
+            self.spare_ns = max(0, self.spare_ns - over_ns)
+            used_ns = self.limit_ns
+        if self.spare_ns < spare_max_ns:
+            self.spare_ns = min(spare_max_ns, self.spare_ns + refill_ns)
+        if self.bank_ns >= 0:
+            self.bank_ns += self.increment_ns - used_ns
+
+    def withdraw(self) -> None:
+        """End a turn that is no longer asked; its time is given back."""
+        self.started_ns = 0

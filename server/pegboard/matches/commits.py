@@ -1,0 +1,254 @@
+"""Group commit: whatever has happened while a transaction was being written goes into the next.
+
+One task a host. Creations, endings and whoever waits (`stored`) start a commit at once; moves alone
+wait for `MOVES_WAIT_S`, so that a store is at most 20 ms behind. Publishing what is stored is the
+host's affair, `Ledger.committed`.
+
+When the store cannot be written, creations and waiters are told, everything else is kept and tried
+again each second; what would need the store is held back meanwhile. After `patience_s` the host gives
+up (`Ledger.lost`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+
+from pegboard.matches.match import Match, OpenTurn
+from pegboard.matches.rows import Entry, Row, result_text
+from pegboard.matches.store import Batch, Durability, Store
+from pegboard.rules.errors import StoreError
+
+MOVES_WAIT_S = 0.01
+RETRY_S = 1.0
+SLOW_S = 0.25
+"""A commit that takes longer holds turns back, so that no store falls behind its matches."""
+
+SNAPSHOT_BYTES = 16 * 1024 * 1024
+"""A journal of that many characters, and four times the last snapshot, gives way to a new one."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Commit:
+    """One group: what is to be published once it is stored."""
+
+    created: list[Row] = field(default_factory=list)
+    moved: list[tuple[Match, int]] = field(default_factory=list)
+    ended: list[Match] = field(default_factory=list)
+    turns: list[OpenTurn] = field(default_factory=list)
+    waiters: list[asyncio.Future[None]] = field(default_factory=list)
+    texts: tuple[str, str, str] = ("", "", "")
+    snapshot: bool = False
+
+
+class Ledger(Protocol):
+    """Who publishes: the host."""
+
+    def committed(self, commit: Commit) -> None:
+        """The group is stored."""
+        ...
+
+    def lost(self, error: StoreError) -> None:
+        """The store could not be written for too long."""
+        ...
+
+    def running(self) -> list[Match]:
+        """The matches whose moves a snapshot holds."""
+        ...
+
+
+class Committer:
+    """Collects and commits. `holding`: turns and events wait for the store."""
+
+    def __init__(self, store: Store, ledger: Ledger, finish: int, patience_s: float) -> None:
+        self.store = store
+        self.failure: StoreError | None = None
+        self.strict = store.durability is Durability.STRICT
+        self.journaled = store.durability is not Durability.MEMORY
+        self.holding = self.strict
+        self._ledger = ledger
+        self._finish = finish
+        self._patience_s = patience_s
+        self._next = Commit()
+        self._dirty: dict[Match, None] = {}
+        self._event = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
+        self._busy = False
+        self._closing = False
+        self._snapshot_bytes = 0
+        self._journal_bytes = SNAPSHOT_BYTES  # what an earlier process left is due
+        self._thread = ThreadPoolExecutor(1, "pegboard-store") if self.journaled else None
+        self._task = asyncio.create_task(self._run(), name="pegboard-store")
+
+    # What has happened
+
+    def moved(self, match: Match) -> None:
+        """The match has moves that are not stored."""
+        self._dirty[match] = None
+        if self.strict:
+            self._event.set()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(MOVES_WAIT_S, self._event.set)
+
+    def hold(self, turn: OpenTurn) -> None:
+        """Publish the turn with the next commit."""
+        turn.held = True
+        self._next.turns.append(turn)
+        self._event.set()
+
+    def ended(self, match: Match) -> None:
+        """The match is over; its result is published once stored."""
+        self._dirty.pop(match, None)
+        self._next.ended.append(match)
+        self._event.set()
+
+    async def create(self, rows: list[Row]) -> None:
+        """Store new matches. Raises `StoreError`, and then they are not."""
+        if self.failure is not None:
+            raise StoreError(str(self.failure))
+        self._next.created += rows
+        await self._wait()
+
+    async def stored(self) -> None:
+        """Wait until everything that has happened so far is stored. Raises `StoreError`."""
+        if self.failure is not None:
+            raise StoreError(str(self.failure))
+        if self._busy or self._dirty or self._next.ended or self._next.created:
+            await self._wait()
+
+    async def _wait(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._next.waiters.append(waiter)
+        self._event.set()
+        await waiter
+
+    async def close(self) -> None:
+        """Commit what is left and stop."""
+        self._closing = True
+        self._event.set()
+        await self._task
+        if self._thread is not None:
+            self._thread.shutdown()
+
+    # Committing
+
+    async def _run(self) -> None:
+        while not (self._closing and self._idle()):
+            if self._idle():
+                await self._event.wait()
+            self._event.clear()
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if not await self._commit(self._collect()):
+                return
+
+    def _idle(self) -> bool:
+        more = self._next
+        waits = more.created or more.ended or more.turns or more.waiters
+        return not (waits or (self._dirty and (self._event.is_set() or self._closing)))
+
+    def _collect(self) -> Commit:
+        commit, self._next = self._next, Commit()
+        dirty, self._dirty = self._dirty, {}
+        commit.moved = [(match, match.log.count) for match in dirty]
+        if self.journaled:
+            commit.snapshot = self._journal_bytes >= max(SNAPSHOT_BYTES, 4 * self._snapshot_bytes)
+            matches = self._ledger.running() if commit.snapshot else list(dirty)
+            entries = [_entry(match, commit.snapshot) for match in matches if match.log.move_count]
+        else:
+            entries = []
+        finished = [self._finished(match) for match in commit.ended]
+        commit.texts = Batch(commit.created, entries, finished).texts()
+        size = len(commit.texts[1])
+        self._journal_bytes = size if commit.snapshot else self._journal_bytes + size
+        if commit.snapshot:
+            self._snapshot_bytes = size
+        return commit
+
+    def _finished(self, match: Match) -> Row:
+        self._finish += 1
+        match.finish = self._finish
+        assert match.ending is not None
+        return Row(
+            match.key,
+            match.id,
+            request_id="",
+            label="",
+            spec="",
+            seed=b"",
+            rules_version="",
+            create_time=0.0,
+            finish=match.finish,
+            end_time=match.end_time,
+            result=result_text(match.ending),
+            **match.close()._asdict(),
+        )
+
+    async def _commit(self, commit: Commit) -> bool:
+        """Write until it is written; whether it is."""
+        loop = asyncio.get_running_loop()
+        self._busy = True
+        give_up = loop.time() + self._patience_s
+        while (error := await self._write(commit)) is not None:
+            if self.failure is None:
+                log.error("store cannot be written", error=str(error))
+            self.failure, self.holding = error, True
+            self._refuse(commit, error)
+            self._refuse(self._next, error)
+            if self._closing or loop.time() >= give_up:
+                self._ledger.lost(error)
+                return False
+            await asyncio.sleep(RETRY_S)
+        if self.failure is not None:
+            log.info("store can be written again")
+        self.failure, self.holding, self._busy = None, self.strict, False
+        self._ledger.committed(commit)
+        for waiter in commit.waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        return True
+
+    async def _write(self, commit: Commit) -> StoreError | None:
+        slow = asyncio.get_running_loop().call_later(SLOW_S, self._hold_back)
+        try:
+            if self._thread is None:
+                self.store.write(commit.texts)
+            else:
+                write: Callable[..., None] = self.store.write
+                await asyncio.get_running_loop().run_in_executor(
+                    self._thread, write, commit.texts, commit.snapshot
+                )
+        except StoreError as error:
+            return error
+        finally:
+            slow.cancel()
+        return None
+
+    def _hold_back(self) -> None:
+        self.holding = True
+
+    def _refuse(self, commit: Commit, error: StoreError) -> None:
+        """Tell creations and waiters; keep the rest."""
+        commit.created = []
+        commit.texts = ("", *commit.texts[1:])
+        waiters, commit.waiters = commit.waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_exception(error)
+
+
+def _entry(match: Match, snapshot: bool) -> Entry:
+    clocks = [player.clock for player in match.players]
+    banks_ms = tuple([clock.bank_ms for clock in clocks]) if clocks[0].bank_ns >= 0 else ()
+    saved, moves = match.log.unsaved()
+    if snapshot:
+        saved, moves = 0, match.log.moves()
+    return Entry(match.key, saved, moves, banks_ms)

@@ -1,0 +1,116 @@
+"""The log of one match: its moves, and the events they caused, densely numbered from 1.
+
+The moves are the truth; events follow from the seed and the moves. So only the last few events stay in
+memory, and older ones are derived again by whoever asks for them (`match.Match.events`). The digest of
+all events is kept up as they leave.
+
+Moves become text in batches, not one by one as they are made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from asyncio import Future
+from typing import Any
+
+KEPT = 64
+"""Events kept in memory at least, once there are so many."""
+
+
+class Log:
+    """Appending is the commit point of a move. `visible` is how many events may be published."""
+
+    __slots__ = (
+        "_digest",
+        "_pending",
+        "_texts",
+        "count",
+        "events",
+        "move_count",
+        "saved_moves",
+        "visible",
+        "waiters",
+    )
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.visible = 0
+        self.move_count = 0
+        self.saved_moves = 0
+        self.events: list[Any] = []
+        self.waiters: list[Future[None]] = []
+        self._digest = hashlib.sha256()
+        self._pending: list[Any] = []
+        self._texts: list[str] = []
+
+    def append(self, seat: int, move: Any, events: list[Any]) -> None:
+        """Add a move and its events."""
+        self.move_count += 1
+        self._pending += (seat, move)
+        self.add_events(events)
+
+    def add_events(self, events: list[Any]) -> None:
+        """Add events without a move: the first ones."""
+        self.count += len(events)
+        self.events += events
+        if len(self.events) > 2 * KEPT:
+            self._forget(len(self.events) - KEPT)
+
+    @property
+    def first(self) -> int:
+        """The sequence number of the oldest event in memory."""
+        return self.count - len(self.events) + 1
+
+    def _forget(self, number: int) -> None:
+        self._digest.update(
+            "".join([event.text() + "\n" for event in self.events[:number]]).encode()
+        )
+        del self.events[:number]
+
+    def digest(self) -> str:
+        """Return SHA-256 in hexadecimal over the texts of all events, each with a line feed."""
+        digest = self._digest.copy()
+        digest.update("".join([event.text() + "\n" for event in self.events]).encode())
+        return digest.hexdigest()
+
+    def moves(self) -> str:
+        """Return all moves, one a line, `SEAT MOVE`."""
+        self._encode()
+        if len(self._texts) > 1:
+            self._texts = ["\n".join(self._texts)]
+        return self._texts[0] if self._texts else ""
+
+    def unsaved(self) -> tuple[int, str]:
+        """Return the moves since the last call, and how many moves came before them."""
+        saved = self.saved_moves
+        self.saved_moves = self.move_count
+        if saved == self.move_count:
+            return saved, ""
+        if 2 * (self.move_count - saved) == len(self._pending):
+            self._encode()
+            return saved, self._texts[-1]
+        lines = self.moves().split("\n")
+        return saved, "\n".join(lines[saved:])
+
+    def _encode(self) -> None:
+        pending = self._pending
+        if pending:
+            seats, moves = pending[::2], pending[1::2]
+            self._texts.append(
+                "\n".join(
+                    [f"{seat} {move.text()}" for seat, move in zip(seats, moves, strict=True)]
+                )
+            )
+            self._pending = []
+
+    def restore(self, moves: str) -> None:
+        """Take moves that cannot be replayed, for the record."""
+        self._texts = [moves] if moves else []
+        self.move_count = self.saved_moves = moves.count("\n") + 1 if moves else 0
+
+    def wake(self) -> None:
+        """Tell those who watch that `visible` has grown, or that there is no more to come."""
+        waiters, self.waiters = self.waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)

@@ -1,0 +1,118 @@
+"""Matches as rows of the store, and the JSON in them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from functools import lru_cache
+from sys import intern
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from pegboard.matches.spec import MatchSpec, Result, Termination, TimeControl
+
+NO_OPTIONS: MappingProxyType[str, str] = MappingProxyType({})
+
+
+class Row(NamedTuple):
+    """A match as stored. Of a running one `finish` is 0 and `moves` are those of the journal.
+
+    `banks_ms` are by seat, as they were after the last of the moves; () where they are not known.
+    """
+
+    key: int
+    id: str
+    request_id: str
+    label: str
+    spec: str
+    seed: bytes
+    rules_version: str
+    create_time: float
+    finish: int = 0
+    end_time: float | None = None
+    result: str = ""
+    moves: str = ""
+    event_count: int = 0
+    events_digest: str = ""
+    banks_ms: tuple[int, ...] = ()
+
+
+class Entry(NamedTuple):
+    """Moves of one match for the journal: those after the first `saved`, one a line."""
+
+    key: int
+    saved: int
+    moves: str
+    banks_ms: tuple[int, ...]
+
+
+def spec_text(spec: MatchSpec) -> str:
+    """Return the spec as JSON, without label and seed, which have columns of their own."""
+    fields = asdict(replace(spec, options={}, seed=None))
+    del fields["seed"], fields["label"]
+    fields["options"] = dict(spec.options)
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def read_spec(text: str, label: str) -> MatchSpec:
+    """Read the spec of a row; equal parts are shared, since ten thousand matches may be running."""
+    fields = json.loads(text)
+    return shared(
+        MatchSpec(
+            variant=fields["variant"],
+            bots=tuple(fields["bots"]),
+            options=fields["options"],
+            time_control=TimeControl(**fields["time_control"]),
+            label=label,
+            nonce=fields["nonce"],
+            withhold_seed=fields["withhold_seed"],
+            illegal_move_limit=fields["illegal_move_limit"],
+        )
+    )
+
+
+def shared(spec: MatchSpec) -> MatchSpec:
+    """Return an equal spec whose common parts are shared with other matches."""
+    return replace(
+        spec,
+        variant=intern(spec.variant),
+        bots=_bots(tuple(spec.bots)),
+        options=_options(tuple(sorted(spec.options.items()))),
+        time_control=_time_control(spec.time_control),
+        label=intern(spec.label),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _bots(bots: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(intern, bots))
+
+
+@lru_cache(maxsize=4096)
+def _options(items: tuple[tuple[str, str], ...]) -> MappingProxyType[str, str]:
+    return MappingProxyType(dict(items)) if items else NO_OPTIONS
+
+
+@lru_cache(maxsize=256)
+def _time_control(control: TimeControl) -> TimeControl:
+    return control
+
+
+def result_text(result: Result) -> str:
+    """Return the result as JSON."""
+    fields = asdict(result)
+    fields["termination"] = result.termination.name
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def read_result(text: str) -> Result:
+    """Read the result of a row."""
+    fields: dict[str, Any] = json.loads(text)
+    return Result(
+        termination=Termination[fields["termination"]],
+        seat_at_fault=fields["seat_at_fault"],
+        points=tuple(fields["points"]),
+        scores=tuple(fields["scores"]),
+        games_won=tuple(fields["games_won"]),
+        detail=fields["detail"],
+    )

@@ -1,0 +1,299 @@
+"""A tiny game, a clock that stands still, and a host on both: what the tests of matches play with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pegboard.matches.clock import MILLISECOND, TICK_NS
+from pegboard.matches.host import CreateRequest, HostSettings, MatchHost
+from pegboard.matches.mailbox import Mailbox
+from pegboard.matches.match import Match
+from pegboard.matches.spec import MatchSpec, TimeControl
+from pegboard.matches.store import Durability, open_store
+from pegboard.rules.errors import (
+    ClaimTooHigh,
+    IllegalMove,
+    MatchOver,
+    MustGoOut,
+    NotationError,
+    NotYourTurn,
+    OptionError,
+    UnknownVariant,
+)
+from pegboard.rules.game import Chance, Choices, Option, Outcome
+
+# Heap: everybody secretly guards a number at once, then the seats take 1 to 3 stones in turn and the
+# last to take wins. A claim is open: it must be the stones left, not less when one could finish (3 or
+# fewer). `Boom` is an error of the rules; `Stranger` is a move of another game.
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    stones: int
+    is_open = False
+
+    def text(self) -> str:
+        return f"TAKE {self.stones}"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    number: int
+    is_open = False
+
+    def text(self) -> str:
+        return f"GUARD {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    points: int = -1
+
+    @property
+    def is_open(self) -> bool:
+        return self.points < 0
+
+    def with_number(self, number: int) -> Claim:
+        return replace(self, points=number)
+
+    def text(self) -> str:
+        return f"CLAIM {self.points}"
+
+
+@dataclass(frozen=True, slots=True)
+class Boom:
+    is_open = False
+
+    def text(self) -> str:
+        return "BOOM"
+
+
+@dataclass(frozen=True, slots=True)
+class Stranger:
+    is_open = False
+
+    def text(self) -> str:
+        return "STRANGE"
+
+
+class Happened(NamedTuple):
+    what: str
+
+    def text(self) -> str:
+        return self.what
+
+
+class HeapState:
+    """`to_act`: all at once while guarding, then one. Choices are one object a question."""
+
+    def __init__(self, seats: int, stones: int, scores: tuple[int, ...]) -> None:
+        self.seats = seats
+        self.stones = stones
+        self.scores = scores
+        self.guarded: set[int] = set()
+        self.turn = 0
+        self._choices: dict[int, Choices] = {}
+
+    def to_act(self) -> tuple[int, ...]:
+        if not self.stones:
+            return ()
+        if len(self.guarded) < self.seats:
+            return tuple(seat for seat in range(self.seats) if seat not in self.guarded)
+        return (self.turn,)
+
+    def choices(self, seat: int) -> Choices:
+        if seat not in self.to_act():
+            return Choices(())
+        if seat not in self._choices:
+            self._choices[seat] = self._list()
+        return self._choices[seat]
+
+    def _list(self) -> Choices:
+        if len(self.guarded) < self.seats:
+            return Choices(tuple(map(Guard, range(3))))
+        takes = tuple(map(Take, range(1, min(3, self.stones) + 1)))
+        return Choices((*takes, Claim(), Boom()), (0, 40))
+
+    def apply(self, seat: int, move: Any) -> list[Any]:
+        if not self.stones:
+            raise MatchOver("the match is over")
+        if seat not in self.to_act():
+            raise NotYourTurn(f"seat {seat} is not asked")
+        listed = self.choices(seat)
+        if isinstance(move, Boom):
+            raise ZeroDivisionError("boom")
+        if isinstance(move, Claim):
+            return self._claim(seat, move)
+        if move not in listed.moves:
+            raise IllegalMove(f"{move.text()} is not legal")
+        self._choices.pop(seat)
+        if isinstance(move, Guard):
+            self.guarded.add(seat)
+            return [Happened(f"GUARDED {seat}")]
+        return self._take(seat, move.stones)
+
+    def _claim(self, seat: int, move: Claim) -> list[Any]:
+        if move not in (self.choices(seat).expand()):
+            raise IllegalMove(f"{move.text()} is not legal")
+        if move.points > self.stones:
+            raise ClaimTooHigh("too many")
+        if self.stones <= 3 and move.points < self.stones:
+            raise MustGoOut("take them all")
+        self._choices.pop(seat)
+        return self._take(seat, min(move.points, 3) or 1)
+
+    def _take(self, seat: int, stones: int) -> list[Any]:
+        self.stones -= stones
+        self.scores = tuple(
+            score + stones * (seat == other) for other, score in enumerate(self.scores)
+        )
+        self.turn = (seat + 1) % self.seats
+        taken = Happened(f"TOOK {seat} {stones}")
+        return [taken] if self.stones else [taken, Happened(f"WON {seat}")]
+
+    def view(self, seat: int | None) -> Any:
+        return (seat, self.stones, self.scores)
+
+    def outcome(self) -> Outcome | None:
+        if self.stones:
+            return None
+        winner = (self.turn - 1) % self.seats
+        points = tuple(float(seat == winner) for seat in range(self.seats))
+        return Outcome(points, self.scores, (0,) * self.seats)
+
+    def standing(self) -> Outcome:
+        best = max(self.scores)
+        points = tuple(float(score == best) for score in self.scores)
+        return Outcome(points, self.scores, (0,) * self.seats)
+
+    def copy(self) -> HeapState:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Heap:
+    stones: int = 10
+    broken: bool = False
+
+    family = "fake"
+    seats = (1, 2, 3)
+
+    def start(self, seats: int, chance: Chance) -> tuple[HeapState, list[Any]]:
+        assert not self.broken
+        first = chance.order("first", seats, 1)[0]
+        state = HeapState(seats, self.stones, (0,) * seats)
+        state.turn = first
+        return state, [Happened(f"HEAP {self.stones} FIRST {first}")]
+
+    def redact(self, event: Any, seat: int | None) -> Any:
+        return event
+
+    def sides(self, seats: int) -> tuple[int, ...]:
+        return tuple(range(seats))
+
+    def parse_move(self, text: str) -> Any:
+        word, _, number = text.partition(" ")
+        kinds = {"TAKE": Take, "GUARD": Guard, "CLAIM": Claim}
+        if word not in kinds:
+            raise NotationError(text)
+        return kinds[word](int(number))
+
+    def options(self) -> tuple[Option, ...]:
+        return ()
+
+    def with_options(self, options: Mapping[str, str]) -> Heap:
+        unknown = set(options) - {"stones"}
+        if unknown:
+            raise OptionError(f"no option {unknown.pop()}")
+        return replace(self, stones=int(options["stones"]))
+
+
+GAMES = {"heap": Heap()}
+
+
+def find_game(variant: str, options: Mapping[str, str]) -> Any:
+    """The catalog of the tests; take a game out of GAMES to make a variant disappear."""
+    if variant not in GAMES:
+        raise UnknownVariant(variant)
+    game = GAMES[variant]
+    return game.with_options(options) if options else game
+
+
+class FakeTime:
+    """Monotonic nanoseconds that move only when told."""
+
+    def __init__(self) -> None:
+        self.ns = 1_000_000_000
+
+    def __call__(self) -> int:
+        return self.ns
+
+
+class Hosted(MatchHost):
+    """A host whose time stands still between `pass_s`."""
+
+    def __init__(self, path: Path | None, durability: Durability, settings: HostSettings) -> None:
+        self.time = FakeTime()
+        store = open_store(path, durability)
+        super().__init__(store, find_game=find_game, now_ns=self.time, settings=settings)
+
+    def _ensure_ticking(self) -> None:
+        """The tests tick."""
+
+    async def pass_s(self, seconds: float, late_s: float = 0.0) -> None:
+        """Let time pass in punctual ticks, after one that is late by `late_s`."""
+        self.time.ns += int(late_s * 1e9)
+        for _ in range(int(seconds * 1e9) // TICK_NS):
+            self.time.ns += TICK_NS
+            self.deadlines.tick(self.time.ns)
+        await self.stored()
+
+    async def begin(self, *bots: str, id: str = "m", **spec: Any) -> Match:
+        """Create one match of the bots."""
+        return (await self.create([request(*bots, id=id, **spec)]))[0]
+
+
+def request(*bots: str, id: str = "", request_id: str = "", **spec: Any) -> CreateRequest:
+    """A request for a match of heap: move cap 10 s, start-up 60 s if not said otherwise."""
+    spec.setdefault("seed", bytes(32))
+    spec.setdefault("time_control", TimeControl())
+    return CreateRequest(MatchSpec("heap", bots, **spec), id, request_id)
+
+
+async def opened(
+    path: Path | None = None,
+    durability: Durability = Durability.MEMORY,
+    settings: HostSettings = HostSettings(),
+) -> Hosted:
+    """An open host."""
+    host = Hosted(path, durability, settings)
+    await host.open()
+    return host
+
+
+def play(host: Hosted, match: Match, mailboxes: Mapping[str, Mailbox], moves: int = 1000) -> int:
+    """Let all seats answer with the first listed move, up to so many times. Returns how many."""
+    made = 0
+    while made < moves:
+        turns = [turn for box in mailboxes.values() for turn in box.take().turns]
+        if not turns:
+            break
+        for turn in turns:
+            turn.start(host.now_ns())
+            bot = match.spec.bots[turn.seat]
+            assert host.answer(bot, turn.match.id, turn.seat, turn.turn_id, index=0) is None
+            made += 1
+    return made
+
+
+async def settle() -> None:
+    """Let everything that is ready run."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+MS = MILLISECOND
