@@ -81,6 +81,11 @@ class Cribbage:
             return lone
         return form.target if self.target is None else self.target
 
+    def targets(self, seats: int) -> tuple[int, ...]:
+        """Return the target of each side, 0 where there is none."""
+        sides = max(self.sides(seats)) + 1
+        return tuple(self.target_of(side, seats) for side in range(sides))
+
     def parse_move(self, text: str) -> CribbageMove:
         """Read a move in canonical notation. Raises `NotationError`."""
         return parse_move(text)

@@ -1,0 +1,65 @@
+"""The cribbage board as text: both pegs of each side, streets of thirty holes, positional holes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+STREET = 30
+GROUP = 5
+POSITIONAL = frozenset((18, 44, 70, 96, 121))
+"""The holes where a player with an average deal to come wants to be."""
+
+HOLE, POSITIONAL_HOLE, REAR, FRONT = ".", "+", "o", "@"
+LEGEND = (
+    f"{FRONT} front peg  {REAR} rear peg  {HOLE} hole  {POSITIONAL_HOLE} positional hole; "
+    "the last hole wins"
+)
+
+
+def board_text(
+    scores: Sequence[int],
+    rear_pegs: Sequence[int],
+    targets: Sequence[int],
+    names: Sequence[str] = (),
+) -> str:
+    """Return the board, sides one below the other in every street.
+
+    All are by side; a target of 0 is a side without holes (R-C7). `names` empty: `side 0` and so on.
+    """
+    labels = list(names) or [f"side {side}" for side in range(len(scores))]
+    width = max(map(len, labels))
+    lines = []
+    streets = max((target - 1 + STREET - 1) // STREET for target in targets)
+    for street in range(streets):
+        number = str(street * STREET + 1)
+        for side, label in enumerate(labels):
+            holes = _street(street, scores[side], rear_pegs[side], targets[side])
+            if holes:
+                lines.append(f"{number:>3} {label:<{width}} {holes}")
+                number = ""
+    lines.extend(
+        f"    {label:<{width}} {score}" + (f" of {target}, rear peg {rear}" if target else "")
+        for label, score, rear, target in zip(labels, scores, rear_pegs, targets, strict=True)
+    )
+    return "\n".join([*lines, LEGEND] if streets else lines)
+
+
+def _street(street: int, front: int, rear: int, target: int) -> str:
+    """Return thirty holes in groups of five; the game hole stands behind the last street."""
+    first = street * STREET + 1
+    last = min(first + STREET - 1, target - 1)
+    groups = [
+        "".join(_hole(hole, front, rear) for hole in range(start, min(start + GROUP, last + 1)))
+        for start in range(first, last + 1, GROUP)
+    ]
+    if first <= target - 1 <= last or (first == 1 and target == 1):
+        groups.append(f"[{_hole(target, front, rear)}]")
+    return " ".join(groups)
+
+
+def _hole(hole: int, front: int, rear: int) -> str:
+    if hole == front:
+        return FRONT
+    if hole == rear:
+        return REAR
+    return POSITIONAL_HOLE if hole in POSITIONAL else HOLE
