@@ -233,6 +233,9 @@ def test_a_leaking_event_is_caught(variant: str, monkeypatch: pytest.MonkeyPatch
         check_secrecy(case, 0, attempts=20)
 
 
+LAYING = {"Discarded", "CardPlayed", "CardPlaced", "Placed"}
+
+
 @each_variant
 def test_a_lost_card_is_caught(variant: str) -> None:
     """The audit notices an event that books a card which is not there."""
@@ -241,10 +244,15 @@ def test_a_lost_card_is_caught(variant: str) -> None:
     audit = audit_of(game, case.seats, state)
     for event in events:
         audit.note(event)
-    _, _, new = random_turn(state, case.rng)
-    audit.note(new[0])
+    rng, laid = case.rng, None
+    while laid is None:
+        seat, move, new = random_turn(state, rng)
+        audit.moved(seat, move)
+        for event in new:
+            audit.note(event)
+            laid = event if type(event).__name__ in LAYING else laid
     with pytest.raises((AssertionError, KeyError)):
-        _note_twice(audit, new[0])
+        _note_twice(audit, laid)
 
 
 def _note_twice(audit: CribbageAudit | DominoesAudit, event: Any) -> None:
