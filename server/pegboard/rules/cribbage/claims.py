@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pegboard.rules.cards import Card
-from pegboard.rules.cribbage.events import Called, Reason
-from pegboard.rules.cribbage.moves import Call, Claim
+from pegboard.rules.cribbage.events import Called, Claimed, Reason
+from pegboard.rules.cribbage.moves import PASS, Call, Claim
 from pegboard.rules.cribbage.phase import illegal
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Counting
 from pegboard.rules.errors import ClaimTooHigh, IllegalMove, MustGoOut
-from pegboard.rules.game import Seat
+from pegboard.rules.game import Choices, Seat
 
 CALL = Call()
 CLAIM = Claim()
@@ -25,7 +25,8 @@ GO_MOST = 2
 class Window(NamedTuple):
     """A claim that may be called. `missing` is what it left out, `callers` who may still call.
 
-    `cards` are those counted, in the play only once a new count has begun.
+    `cards` are those counted, in the play only once a new count has begun. `question` is what callers
+    are asked, the same object as long as the window is open: a host tells by it that a turn stands.
     """
 
     subject: Reason
@@ -34,6 +35,7 @@ class Window(NamedTuple):
     claim: int
     missing: int
     callers: tuple[Seat, ...]
+    question: Choices
 
     def without(self, seat: Seat) -> Window | None:
         """Return the window after a pass; None when nobody is left."""
@@ -45,12 +47,19 @@ class Window(NamedTuple):
         return Counting(self.subject, self.seat, self.cards, self.claim)
 
 
-def open_window(
-    table: Table, subject: Reason, seat: Seat, cards: tuple[Card, ...], claim: int, points: int
-) -> Window:
-    """Return the window on a claim; only opponents may call (R-C8.6)."""
+def open_window(table: Table, claimed: Claimed, cards: tuple[Card, ...], points: int) -> Window:
+    """Return the window on a claim worth `points`; only opponents may call (R-C8.6)."""
+    seat, subject, claim = claimed
     callers = tuple(sorted(table.setup.opponents(seat)))
-    return Window(subject, seat, cards, claim, points - claim, callers)
+    most = call_most(table, subject)
+    question = Choices((PASS, CALL), (0, most))
+    return Window(subject, seat, cards, claim, points - claim, callers, question)
+
+
+def call_most(table: Table, subject: Reason) -> int:
+    """Return the bound of a call: of the show for a hand or crib, else of the play."""
+    shown = subject in (Reason.HAND, Reason.CRIB)
+    return table.setup.claim_show if shown else table.setup.claim_play
 
 
 def check_claim(table: Table, seat: Seat, claim: int | None, points: int, move: Any) -> int:
@@ -71,14 +80,13 @@ def check_claim(table: Table, seat: Seat, claim: int | None, points: int, move: 
     return claim
 
 
-def call(
-    table: Table, window: Window, seat: Seat, move: Call, most: int, events: list[Any]
-) -> bool:
+def call(table: Table, window: Window, seat: Seat, move: Call, events: list[Any]) -> bool:
     """Settle a call: the lesser of called and missing to the caller, or all to the scorer (R-C8.5).
 
     Returns whether the game is over. Raises `IllegalMove` for a number out of range.
     """
     points = move.points
+    most = call_most(table, window.subject)
     if points is None or not 0 <= points <= most:
         raise IllegalMove(f"{move.text()}: call from 0 to {most} points, or PASS")
     events.append(Called(seat, points))

@@ -17,7 +17,7 @@ from pegboard.rules.cribbage.claims import (
     open_window,
 )
 from pegboard.rules.cribbage.events import Claimed, CountEnded, Reason
-from pegboard.rules.cribbage.moves import GO, PASS, Call, Claim, Pass, Play
+from pegboard.rules.cribbage.moves import GO, Call, Claim, Pass, Play
 from pegboard.rules.cribbage.pegging import peg_points
 from pegboard.rules.cribbage.phase import NO_CHOICES, illegal, not_your_turn
 from pegboard.rules.cribbage.play import Playing
@@ -35,13 +35,14 @@ class ManualPlaying(Playing):
     nobody can shut a window by being quick.
     """
 
-    __slots__ = ("due", "ended", "window")
+    __slots__ = ("due", "ended", "question", "window")
 
     def __init__(self, table: Table) -> None:
         super().__init__(table)
         self.window: Window | None = None
         self.due: tuple[Reason, int] | None = None
         self.ended = False
+        self.question: Choices | None = None
 
     def copy(self, table: Table) -> ManualPlaying:
         """Return an independent phase at the copied table."""
@@ -50,6 +51,7 @@ class ManualPlaying(Playing):
         phase.window = self.window
         phase.due = self.due
         phase.ended = self.ended
+        phase.question = self.question
         return phase
 
     def _waits(self) -> bool:
@@ -70,15 +72,21 @@ class ManualPlaying(Playing):
         """Return the plays, then the call, with a number for both; or pass and call; or the claim."""
         if seat not in self.to_act():
             return NO_CHOICES
-        most = self.table.setup.claim_play
         window = self.window
         if window is not None and (self._waits() or seat != self.turn):
-            return Choices((PASS, CALL), (0, most))
+            return window.question
         if self.due is not None:
             return Choices((CLAIM,), (0, GO_MOST))
+        if self.question is None:
+            self.question = self._question(seat)
+        return self.question
+
+    def _question(self, seat: Seat) -> Choices:
+        """Return what the seat on turn is asked; it stays the same while others pass."""
+        most = self.table.setup.claim_play
         plays = self.table.setup.joker_rules.plays(self.table.hands[seat], self.running)
         moves = tuple(map(_with_claim, plays)) or (GO,)
-        if window is not None and seat in window.callers:
+        if self.window is not None and seat in self.window.callers:
             return Choices((*moves, CALL), (0, most))
         return Choices(moves, (0, most)) if plays else Choices(moves)
 
@@ -96,15 +104,17 @@ class ManualPlaying(Playing):
             return self._claim(self.due, seat, move, events)
         self.window = None
         try:
-            return super().apply(seat, move, events)
+            over = super().apply(seat, move, events)
         except IllegalMove:
             self.window = window
             raise
+        self.question = None
+        return over
 
     def _call(self, window: Window, seat: Seat, move: Call, events: list[Any]) -> bool:
         """Let the first call of any kind close the window."""
-        over = call(self.table, window, seat, move, self.table.setup.claim_play, events)
-        self.window = None
+        over = call(self.table, window, seat, move, events)
+        self.window = self.question = None
         return over or self.ended
 
     def _pass(self, window: Window, seat: Seat, move: Any) -> bool:
@@ -143,10 +153,11 @@ class ManualPlaying(Playing):
         self, seat: Seat, reason: Reason, claim: int, points: int, events: list[Any]
     ) -> bool:
         """Peg a claim and open its window; return whether the game is over."""
-        events.append(Claimed(seat, reason, claim))
+        claimed = Claimed(seat, reason, claim)
+        events.append(claimed)
         if claim and self.table.peg(seat, claim, reason, (), events):
             return True
-        self.window = open_window(self.table, reason, seat, (), claim, points)
+        self.window = open_window(self.table, claimed, (), points)
         return False
 
     def _end_count(self, events: list[Any]) -> bool:

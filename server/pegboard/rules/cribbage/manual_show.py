@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard.rules.cribbage.claims import CALL, CLAIM, Window, call, check_claim, open_window
+from pegboard.rules.cribbage.claims import CLAIM, Window, call, check_claim, open_window
 from pegboard.rules.cribbage.counts import Count, charge_zero, counts
 from pegboard.rules.cribbage.events import Claimed
-from pegboard.rules.cribbage.moves import PASS, Call, Claim, Pass
+from pegboard.rules.cribbage.moves import Call, Claim, Pass
 from pegboard.rules.cribbage.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Counting, Phase
@@ -57,8 +57,9 @@ class Showing(PhaseState):
         """Return the open claim, or pass and the open call."""
         if seat not in self.to_act():
             return NO_CHOICES
-        moves = (CLAIM,) if self.window is None else (PASS, CALL)
-        return Choices(moves, (0, self.table.setup.claim_show))
+        if self.window is not None:
+            return self.window.question
+        return Choices((CLAIM,), (0, self.table.setup.claim_show))
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
         """Claim, call or pass."""
@@ -68,7 +69,7 @@ class Showing(PhaseState):
         if window is None:
             return self._claim(seat, move, events)
         if type(move) is Call:
-            if call(self.table, window, seat, move, self.table.setup.claim_show, events):
+            if call(self.table, window, seat, move, events):
                 return True
             self.window = None
         elif type(move) is Pass:
@@ -82,10 +83,11 @@ class Showing(PhaseState):
             raise illegal(move, "CLAIM the points of the cards shown")
         table, current = self.table, self.current
         claim = check_claim(table, seat, move.points, self.points, move)
-        events.append(Claimed(seat, current.reason, claim))
+        claimed = Claimed(seat, current.reason, claim)
+        events.append(claimed)
         if table.peg(seat, claim, current.reason, (), events):
             return True
-        self.window = open_window(table, current.reason, seat, current.cards, claim, self.points)
+        self.window = open_window(table, claimed, current.cards, self.points)
         return False
 
     def _go_on(self, events: list[Any]) -> bool:
