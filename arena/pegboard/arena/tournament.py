@@ -21,8 +21,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-import uvloop
-
 from pegboard.arena.config import Config, parse, read_text
 from pegboard.arena.entrant import Entrant, entrants_of, environment
 from pegboard.arena.feed import Entry, Feed
@@ -74,7 +72,8 @@ def run_tournament(
     shown = reporter or make_reporter(json=json)
     with RunFolder(path, text) as folder:
         tournament = Tournament(config, config_path.resolve().parent, folder, shown)
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        # Not uvloop: it starts processes by fork, which gRPC takes note of; asyncio uses vfork.
+        with asyncio.Runner() as runner:
             return runner.run(tournament.play())
 
 
