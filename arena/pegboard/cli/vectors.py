@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pegboard.cli.arguments import read_text
 from pegboard.rules.errors import NotationError
-from pegboard.rules.vectors import run_vectors
+from pegboard.rules.vectors import run_vectors, told_in_prose
 
 
 def run_file(path: Path) -> int:
@@ -21,5 +21,8 @@ def run_file(path: Path) -> int:
     failures = run_vectors(cases)
     for failure in failures:
         print(f"{failure.id}: {failure.reason}")
+    prose = told_in_prose(cases)
+    if prose:
+        print(f"{prose} told in prose: the scripted games of the same ids were run")
     print(f"{len(cases) - len(failures)} passed, {len(failures)} failed")
     return 1 if failures else 0

@@ -101,7 +101,7 @@ def test_points_and_items_agree_with_the_letter_of_the_rules(rules: ShowRules) -
     """Random counts of every length, duplicates of a card included."""
     rng = random.Random(f"{rules}")
     compared = 0
-    for _ in range(3000):
+    for _ in range(700):
         spread = rng.choice([2, 4, 13])
         cards: list[int] = []
         count = 0
@@ -116,4 +116,4 @@ def test_points_and_items_agree_with_the_letter_of_the_rules(rules: ShowRules) -
             assert peg_points(cards, count, rules) == expected
             assert sum(item.points for item in peg_items(cards, count, rules)) == expected
             compared += 1
-    assert compared > 5000
+    assert compared > 1500

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from random import Random
+
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pegboard.rules import catalog
 from pegboard.rules.cards import VALUE, parse_card
+from pegboard.rules.cribbage.events import Dealt, Reason, Scored
 from pegboard.rules.cribbage.pegging import peg_points
 from pegboard.rules.cribbage.show import show_points
+from pegboard.rules.shuffle import SEED_BYTES, SeededChance
 
 five_cards = st.lists(st.integers(0, 51), min_size=5, max_size=5, unique=True).map(tuple)
 many_fives = st.tuples(
@@ -104,3 +109,23 @@ def test_the_best_deal_is_seventy_seven() -> None:
     starter = parse_card("5S")
     shown = [show_points(hand, starter, crib=False) for hand in (pone, dealer)]
     assert [*shown, show_points(crib, starter, crib=True)] == [24, 29, 24]
+
+
+@given(st.binary(min_size=SEED_BYTES, max_size=SEED_BYTES))
+@settings(max_examples=20, deadline=None)
+def test_the_dealer_pegs_in_every_deal(seed: bytes) -> None:
+    """Two players, no early win: the dealer has at least the last card or a go (R-C3.5)."""
+    rng = Random(seed)
+    state, events = catalog.game("cribbage", {"target": "999"}).start(2, SeededChance(seed, ""))
+    while sum(isinstance(event, Dealt) for event in events) < 10:
+        seat = rng.choice(state.to_act())
+        events += state.apply(seat, rng.choice(state.choices(seat).moves))
+    pegged: dict[int, int] = {}
+    deal = dealer = 0
+    for event in events:
+        if isinstance(event, Dealt):
+            deal, dealer = event.deal, event.dealer
+            pegged[deal] = 0
+        elif isinstance(event, Scored) and event.seat == dealer:
+            pegged[deal] += event.points * (event.reason in (Reason.PLAY, Reason.GO, Reason.LAST))
+    assert all(pegged[number] >= 1 for number in range(1, 10))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pegboard.rules.vectors import KINDS, run_vectors
+from pegboard.rules.catalog import CATALOG
+from pegboard.rules.vectors import KINDS, run_vectors, told_in_prose
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 FILES = sorted([*VECTORS.glob("*.json"), *VECTORS.glob("games/*.json")])
@@ -31,6 +33,25 @@ def test_vector(case: dict[str, Any]) -> None:
     assert run_vectors([case]) == []
 
 
+def test_the_documented_script_holds() -> None:
+    """The example of docs/vectors.md runs."""
+    page = (VECTORS.parents[1] / "docs" / "vectors.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    assert run_vectors([json.loads(example)]) == []
+
+
+def test_every_kind_is_documented() -> None:
+    """docs/vectors.md names each kind."""
+    page = (VECTORS.parents[1] / "docs" / "vectors.md").read_text(encoding="utf-8")
+    assert [kind for kind in KINDS if f"`{kind}`" not in page] == []
+
+
+def test_every_variant_has_a_scripted_game() -> None:
+    """A variant without vectors is not done."""
+    played = {case["variant"] for path in FILES for case in load(path) if case["kind"] == "game"}
+    assert set(CATALOG) - played == set()
+
+
 def test_ids_are_unique() -> None:
     """An id names one case over all files."""
     ids = [case["id"] for path in FILES for case in load(path)]
@@ -41,6 +62,13 @@ def test_every_kind_has_a_case() -> None:
     """A kind that nothing uses would be dead; prose is there only in others' files."""
     kinds = {case["kind"] for path in FILES for case in load(path)}
     assert kinds | {"game_flow"} == set(KINDS)
+
+
+def test_prose_stands_for_the_scripted_game_of_its_id() -> None:
+    """A situation that is told runs as the game that is scripted, and is counted as such."""
+    prose = {"id": "E-01", "kind": "game_flow", "situation": "dealer 119, starter is a Jack"}
+    assert run_vectors([prose]) == []
+    assert told_in_prose([prose, SHOW]) == 1
 
 
 def changed(case: dict[str, Any], key: str, value: object) -> dict[str, Any]:

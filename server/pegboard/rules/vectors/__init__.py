@@ -14,7 +14,7 @@ from pegboard.rules.errors import NotationError, PegboardError
 from pegboard.rules.vectors import dominoes, games, plays, scores
 from pegboard.rules.vectors.case import Case, Failure, Mismatch
 
-__all__ = ["KINDS", "Case", "Failure", "run_vectors"]
+__all__ = ["KINDS", "Case", "Failure", "run_vectors", "told_in_prose"]
 
 GAME_FLOW = "game_flow.json"
 """Situations told in prose, played out; tests/vectors/games has the same file."""
@@ -24,6 +24,11 @@ def run_vectors(cases: Sequence[Case]) -> list[Failure]:
     """Run all cases and return those that fail, in their order."""
     found = [(case, _failure(case)) for case in cases]
     return [Failure(str(case.get("id", "?")), reason) for case, reason in found if reason]
+
+
+def told_in_prose(cases: Sequence[Case]) -> int:
+    """Return how many cases are prose: `run_vectors` runs the scripted games of the same ids."""
+    return sum(case.get("kind") == "game_flow" for case in cases)
 
 
 def _failure(case: Case) -> str | None:
