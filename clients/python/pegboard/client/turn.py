@@ -25,6 +25,7 @@ Choice: TypeAlias = Any
 of `pegboard.rules`, or `RESIGN`."""
 
 CLAIM_TOO_HIGH: int = play_pb2.REJECTION_REASON_CLAIM_TOO_HIGH
+MEAN_NUMBER = 4.0
 MUST_GO_OUT: int = play_pb2.REJECTION_REASON_MUST_GO_OUT
 
 
@@ -140,13 +141,16 @@ class Turn:
     def random(self, rng: Random) -> tuple[int, int | None]:
         """Return a random legal choice, in every variant.
 
-        A refused claim narrows the range: too high means lower, must go out means higher (R-C8.6,
-        X-05).
+        Numbers are mostly small: bids spread evenly over their range would cost a player more than
+        cribbage can earn, for ever. A refused claim narrows the range: too high means lower, must go
+        out means higher (R-C8.6, X-05).
         """
         count = len(self.message.legal_moves)
         index = rng.randrange(count) if count > 1 else 0
         bounds = self.open_range()
-        return index, None if bounds is None else rng.randint(*bounds)
+        if bounds is None:
+            return index, None
+        return index, min(bounds[1], bounds[0] + int(rng.expovariate(1 / MEAN_NUMBER)))
 
     def open_range(self) -> tuple[int, int] | None:
         """Return `number` without what refused answers have ruled out."""

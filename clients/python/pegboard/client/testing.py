@@ -1,0 +1,182 @@
+"""Try a bot without a server: scripted matches, and whole matches between bots in one process.
+
+    match = ScriptedMatch("cribbage", seats=2, orders={"deal/1": ["5C", "5D", ...]})
+    match.play("0 DISCARD 5C TD", "1 DISCARD 2H 3H")
+    assert choose(match.turn(1)) == 0
+
+    played = play_match("draw", [MyBot(), random_choice], seed=7)
+    assert played.outcome.points[0] == 1.0
+
+The turns are those that a server would send, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+from pegboard.client.bot import Bot, as_bot
+from pegboard.client.turn import (
+    CLAIM_TOO_HIGH,
+    MUST_GO_OUT,
+    Choice,
+    MatchInfo,
+    Refused,
+    Resign,
+    Turn,
+)
+from pegboard.rules import catalog
+from pegboard.rules.cards import parse_card
+from pegboard.rules.errors import (
+    ClaimTooHigh,
+    IllegalMove,
+    InvalidRequest,
+    MustGoOut,
+    PegboardError,
+)
+from pegboard.rules.game import Game, Outcome, Seat, State
+from pegboard.rules.shuffle import ScriptedChance, SeededChance
+from pegboard.rules.tiles import parse_tile
+from pegboard.v1 import play_pb2
+from pegboard.wire.codec import CODECS
+from pegboard.wire.turns import turn_bytes
+
+NAME = "matches/scripted"
+MOVE_MS = 10_000
+LIMIT_MOVES = 1_000_000
+LIMIT_REFUSED = 64
+
+NO_OPTIONS: Mapping[str, str] = {}
+
+
+class ScriptedMatch:
+    """A match that is dealt and played as the test says.
+
+    `orders` gives the first cards or tiles of a deal by its label (docs/deals.md), as text or as
+    numbers; what is not given comes from `seed`. Raises `PegboardError` for an unknown variant,
+    option, card or tile.
+    """
+
+    def __init__(
+        self,
+        variant: str,
+        seats: int,
+        orders: Mapping[str, Sequence[str | int]] | None = None,
+        options: Mapping[str, str] = NO_OPTIONS,
+        seed: int = 0,
+    ) -> None:
+        self.variant = variant
+        self.game: Game = catalog.game(variant, options)
+        parse = parse_card if self.game.family == "cribbage" else parse_tile
+        scripted = {
+            label: [parse(item) if isinstance(item, str) else item for item in order]
+            for label, order in (orders or {}).items()
+        }
+        chance = ScriptedChance(scripted, SeededChance(seed.to_bytes(32, "big"), "scripted"))
+        self.state: State
+        self.state, self.events = self.game.start(seats, chance)
+        self.seats = seats
+        self.options = dict(options)
+        self.moves: list[tuple[Seat, Any]] = []
+
+    def play(self, *moves: str) -> list[Any]:
+        """Make moves, each `SEAT MOVE` in canonical notation, and return their events.
+
+        Raises `NotationError`, `IllegalMove`, `NotYourTurn`, `MatchOver`.
+        """
+        events: list[Any] = []
+        for text in moves:
+            seat, _, move = text.partition(" ")
+            events += self.apply(int(seat), self.game.parse_move(move))
+        return events
+
+    def apply(self, seat: Seat, move: Any) -> list[Any]:
+        """Make one move and return its events."""
+        events = self.state.apply(seat, move)
+        self.moves.append((seat, move))
+        self.events += events
+        return events
+
+    def turn(self, seat: Seat, turn_ms: int = MOVE_MS) -> Turn:
+        """Return what the seat is asked now. Raises `InvalidRequest` where it is not asked."""
+        if seat not in self.state.to_act():
+            raise InvalidRequest(f"seat {seat} is not asked; {self.state.to_act()} are")
+        data = turn_bytes(
+            NAME,
+            seat,
+            len(self.moves) + 1,
+            (turn_ms, 0),
+            self.state.choices(seat),
+            self.state.view(seat),
+            CODECS[self.game.family],
+        )
+        return Turn(play_pb2.Turn.FromString(data), self.info((seat,)))
+
+    def info(self, seats: tuple[Seat, ...]) -> MatchInfo:
+        """Return what a bot at these seats is told of the match."""
+        return MatchInfo(NAME, self.variant, seats, self.seats, self.options, 0, 0, MOVE_MS)
+
+    def resolve(self, turn: Turn, choice: Choice) -> Any:
+        """Return the move that a choice names. Raises `IllegalMove` for one that is not listed."""
+        choices = self.state.choices(turn.seat)
+        index, number = choice if isinstance(choice, tuple) and len(choice) == 2 else (choice, None)
+        if not hasattr(index, "__index__"):
+            return choice
+        try:
+            return choices.complete(index.__index__(), number)
+        except (IndexError, ValueError):
+            raise IllegalMove(f"{choice!r} is not among the choices of {turn!r}") from None
+
+
+class PlayedMatch(NamedTuple):
+    """A whole match: how it came out (None: resigned), its moves, its events."""
+
+    outcome: Outcome | None
+    moves: list[tuple[Seat, Any]]
+    events: list[Any]
+
+
+def play_match(
+    variant: str,
+    bots: Sequence[Bot | Callable[[Turn], Choice]],
+    options: Mapping[str, str] = NO_OPTIONS,
+    seed: int = 0,
+) -> PlayedMatch:
+    """Play a match to its end, a bot at each seat.
+
+    Raises `IllegalMove` where a bot's choice is none, naming the turn; refused claims are asked
+    again as a server does.
+    """
+    match = ScriptedMatch(variant, len(bots), options=options, seed=seed)
+    players = [as_bot(bot) for bot in bots]
+    for seat, player in enumerate(players):
+        player.match_started(match.info((seat,)))
+    while seats := match.state.to_act():
+        if len(match.moves) > LIMIT_MOVES:
+            raise PegboardError(f"no end after {LIMIT_MOVES} moves")
+        if not _ask(match, match.turn(seats[0]), players[seats[0]]):
+            return PlayedMatch(None, match.moves, match.events)
+    return PlayedMatch(match.state.outcome(), match.moves, match.events)
+
+
+def _ask(match: ScriptedMatch, turn: Turn, player: Bot) -> bool:
+    """Let a bot answer a turn; False where it resigns."""
+    while True:
+        choice = player.choose_batch([turn])[0] if player.choose_batch else player.choose(turn)
+        if isinstance(choice, Resign):
+            return False
+        try:
+            match.apply(turn.seat, match.resolve(turn, choice))
+            return True
+        except (ClaimTooHigh, MustGoOut) as error:
+            if len(turn.refused) >= LIMIT_REFUSED:
+                raise
+            reason = CLAIM_TOO_HIGH if isinstance(error, ClaimTooHigh) else MUST_GO_OUT
+            turn.refused = (*turn.refused, Refused(reason, str(error), 3, choice))
+
+
+def random_choice(turn: Turn) -> tuple[int, int | None]:
+    """Choose at random, the same way in the same turn: an opponent for tests."""
+    key = f"{turn.seat}/{turn.turn_id}/{len(turn.refused)}"
+    return turn.random(Random(key))  # noqa: S311 - repeatable, not secret
