@@ -14,9 +14,12 @@ from pegboard.rules.cribbage.events import (
     StarterTurned,
 )
 from pegboard.rules.cribbage.table import Table
+from pegboard.rules.errors import NotationError
 from pegboard.rules.game import Chance, Seat
 
 _JACK = 10
+_MOST_CUTS = 200
+"""No shuffle ties so often."""
 SOLITAIRE_DEALS = 4
 """Four deals of 13 cards go through one pack (R-C7.1)."""
 
@@ -24,12 +27,15 @@ SOLITAIRE_DEALS = 4
 def cut_for_deal(seats: int, chance: Chance, events: list[Any]) -> Seat:
     """Let all seats cut: the lowest rank deals, those tied for it cut again (R-C1.2).
 
-    Jokers are left out of this cut. A seat that is alone deals without one.
+    Jokers are left out of this cut. A seat that is alone deals without one. Raises `NotationError`
+    where scripted chance ties for ever.
     """
     cutting = list(range(seats))
     attempt = 0
     while len(cutting) > 1:
         attempt += 1
+        if attempt > _MOST_CUTS:
+            raise NotationError(f"the cut never ends; give {seats} cards for cut/1, one the lowest")
         drawn = chance.order(f"cut/{attempt}", 52, len(cutting))
         cards: list[Card] = [NO_CARD] * seats
         for seat, card in zip(cutting, drawn, strict=True):
