@@ -1,12 +1,45 @@
-"""Playing a match: turns, answers, results."""
+"""Playing a match: turns, answers, rejections, results."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+from pegboard.matches.host import HostSettings
+from pegboard.matches.mailbox import Mailbox
+from pegboard.matches.match import Match, OpenTurn
 from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import Termination
+from pegboard.rules.errors import UnknownMatch, UnknownSeat
 from pegboard.rules.record import Record
 
-from tests.matches.fakes import opened, play
+from tests.matches.fakes import Boom, Claim, Guard, Hosted, Stranger, Take, opened, play
+
+
+async def guarded(stones: int = 10, **settings: Any) -> tuple[Hosted, Match, OpenTurn]:
+    """A match in which both seats have guarded, and the turn that is open."""
+    host = await opened(settings=HostSettings(**settings))
+    boxes = {name: host.connect(name) for name in "ab"}
+    match = await host.begin("a", "b", options={"stones": str(stones)})
+    play(host, match, boxes, moves=2)
+    return host, match, taken(*boxes.values())
+
+
+def taken(*boxes: Mailbox) -> OpenTurn:
+    """The one turn in the mailboxes."""
+    (turn,) = [turn for box in boxes for turn in box.take().turns]
+    return turn
+
+
+def say(host: Hosted, turn: OpenTurn, **answer: Any) -> Any:
+    """Answer the turn as its bot."""
+    bot = turn.match.spec.bots[turn.seat]
+    return host.answer(bot, turn.match.id, turn.seat, turn.turn_id, **answer)
+
+
+async def result_of(host: Hosted, match: Match) -> Any:
+    await host.stored()
+    return match.result
 
 
 async def test_a_match_is_played_to_its_outcome() -> None:
@@ -15,14 +48,230 @@ async def test_a_match_is_played_to_its_outcome() -> None:
     match = await host.begin("a", "b")
     assert play(host, match, boxes) == 12
     assert match.result is None, "published before it is stored"
-    await host.stored()
-    assert match.result is not None
-    assert match.result.termination is Termination.NORMAL
-    assert match.result.points in ((1.0, 0.0), (0.0, 1.0))
+    result = await result_of(host, match)
+    assert result.termination is Termination.NORMAL
+    assert result.points in ((1.0, 0.0), (0.0, 1.0))
     assert [box.take().ended for box in boxes.values()] == [[match], [match]]
     record = match.record(reveal_seed=True)
     assert Record.from_json(record.to_json()) == record
     assert len(record.moves) == 12
+    assert record.seed == bytes(32)
+    assert match.record(reveal_seed=False).seed is None
     assert match.events(0)[-1] == (match.event_count, match.result)
     assert [number for number, _ in match.events(0)] == list(range(1, match.event_count + 1))
-    await host.close()
+
+
+async def test_a_bot_may_sit_at_several_seats_or_alone() -> None:
+    host = await opened()
+    box = host.connect("a")
+    both = await host.begin("a", "a", id="both")
+    alone = await host.begin("a", id="alone")
+    assert both.seats_of("a") == (0, 1)
+    play(host, both, {"a": box})
+    assert (await result_of(host, both)).termination is Termination.NORMAL
+    assert alone.result is not None
+    assert alone.result.points == (1.0,)
+
+
+async def test_a_listed_move_may_be_named_by_index_or_typed_with_or_without_its_number() -> None:
+    host, match, turn = await guarded()
+    box = host.connect(match.spec.bots[1 - turn.seat])
+    assert say(host, turn, move=Take(2)) is None
+    turn = taken(box)
+    assert say(host, turn, index=3, number=1) is None
+    turn = taken(host.connect(match.spec.bots[1 - turn.seat]))
+    assert say(host, turn, move=Claim(), number=2) is None
+    await host.stored()
+    assert [event.text() for _, event in match.events(3)][-3:] == [
+        f"TOOK {turn.seat} 2",
+        f"TOOK {1 - turn.seat} 1",
+        f"TOOK {turn.seat} 2",
+    ]
+
+
+async def test_all_seats_of_a_phase_are_asked_at_once_and_keep_their_turns() -> None:
+    host = await opened()
+    box = host.connect("a")
+    match = await host.begin("a", "a", "a")
+    turns = box.take().turns
+    assert [(turn.seat, turn.turn_id) for turn in turns] == [(0, 1), (1, 1), (2, 1)]
+    assert say(host, turns[2], index=0) is None
+    assert box.take().turns == []
+    assert [player.turn for player in match.players] == [turns[0], turns[1], None]
+    assert say(host, turns[0], index=1) is None
+    assert say(host, turns[1], index=2) is None
+    assert taken(box).turn_id == 4
+
+
+async def test_a_turn_falls_when_its_question_becomes_another() -> None:
+    host = await opened()
+    box = host.connect("a")
+    match = await host.begin("a", "a")
+    first, second = box.take().turns
+    state: Any = match.state
+    state._choices.clear()  # as after a move that opens another window for the same seat
+    assert say(host, first, index=0) is None
+    again = taken(box)
+    assert (again.seat, again.turn_id) == (1, 2)
+    rejection = say(host, second, index=0)
+    assert rejection.reason is RejectionReason.STALE_TURN
+    assert say(host, again, index=0) is None
+
+
+async def test_the_same_answer_again_is_accepted_and_another_is_stale() -> None:
+    host, match, turn = await guarded()
+    before = match.log.move_count
+    assert say(host, turn, index=1) is None
+    assert say(host, turn, index=1) is None
+    assert say(host, turn, move=Take(2)) is None, "the same move, typed"
+    for other in ({"index": 0}, {"move": Take(3)}, {"index": 99}, {}):
+        assert say(host, turn, **other).reason is RejectionReason.STALE_TURN
+    assert match.log.move_count == before + 1
+
+
+async def test_the_last_answer_may_come_again_after_the_end() -> None:
+    host, match, turn = await guarded(stones=3)
+    assert say(host, turn, index=2) is None
+    await host.stored()
+    assert match.result is not None
+    assert say(host, turn, index=2) is None
+    rejection = say(host, turn, index=0)
+    assert rejection.reason is RejectionReason.MATCH_OVER
+    assert "match m is over" in rejection.detail
+
+
+@pytest.mark.parametrize("turn_id", [0, 1, 2, 4, 99])
+async def test_an_answer_to_no_open_turn_is_stale(turn_id: int) -> None:
+    host, match, turn = await guarded()
+    bot = match.spec.bots[turn.seat]
+    rejection = host.answer(bot, "m", turn.seat, turn_id, index=2)
+    assert rejection is not None
+    assert rejection.reason is RejectionReason.STALE_TURN
+    assert "turn 3 is open" in rejection.detail
+
+
+@pytest.mark.parametrize(
+    ("bot", "match_id", "seat"),
+    [("a", "m", 1), ("b", "m", 0), ("c", "m", 0), ("a", "x", 0), ("a", "m", -1), ("a", "m", 2)],
+)
+async def test_an_answer_of_nobody_at_that_seat_is_refused(
+    bot: str, match_id: str, seat: int
+) -> None:
+    host, _, turn = await guarded()
+    for rejection in (
+        host.answer(bot, match_id, seat, turn.turn_id, index=0),
+        host.resign(bot, match_id, seat),
+    ):
+        assert rejection is not None
+        assert rejection.reason is RejectionReason.UNKNOWN_SEAT
+        assert bot in rejection.detail
+        assert match_id in rejection.detail
+
+
+ILLEGAL: list[dict[str, Any]] = [
+    {"index": 5},
+    {"index": -1},
+    {"move": Take(4)},
+    {"move": Guard(1)},
+    {"move": Stranger()},
+    {"index": 3, "number": 41},
+    {"move": Claim(41)},
+    {},
+]
+
+
+@pytest.mark.parametrize("answer", ILLEGAL, ids=str)
+async def test_an_illegal_answer_costs_an_attempt_and_nothing_else(answer: dict[str, Any]) -> None:
+    host, match, turn = await guarded()
+    rejection = say(host, turn, **answer)
+    assert rejection.reason is RejectionReason.ILLEGAL_MOVE
+    assert rejection.attempts_left == 2
+    assert rejection.detail
+    assert match.players[turn.seat].turn is turn
+    assert say(host, turn, index=0) is None
+
+
+async def test_a_seat_forfeits_with_its_last_attempt() -> None:
+    host, match, turn = await guarded()
+    left = [say(host, turn, **answer).attempts_left for answer in ILLEGAL[:3]]
+    assert left == [2, 1, 0]
+    result = await result_of(host, match)
+    assert result.termination is Termination.ILLEGAL_MOVE
+    assert result.seat_at_fault == turn.seat
+    assert result.points[turn.seat] == 0.0
+    assert sum(result.points) == 1.0
+    bot = match.spec.bots[turn.seat]
+    assert result.detail.startswith(f"{bot} (seat {turn.seat}) in match m: ")
+    assert "TAKE 4" in result.detail
+    assert say(host, turn, index=0).reason is RejectionReason.MATCH_OVER
+
+
+async def test_attempts_are_counted_by_the_turn() -> None:
+    host = await opened()
+    box = host.connect("a")
+    match = await host.begin("a", "a", illegal_move_limit=2)
+    for turn in box.take().turns:
+        assert say(host, turn, index=9).attempts_left == 1
+        assert say(host, turn, index=0) is None
+    assert say(host, taken(box), index=9).attempts_left == 1
+    assert match.ending is None
+
+
+async def test_refused_claims_cost_no_attempt_until_there_are_too_many() -> None:
+    host, match, turn = await guarded(claims_max=4)
+    for _ in range(3):
+        rejection = say(host, turn, move=Claim(11))
+        assert rejection.reason is RejectionReason.CLAIM_TOO_HIGH
+        assert rejection.attempts_left == 3
+    assert say(host, turn, move=Claim(11)).attempts_left == 0
+    assert (await result_of(host, match)).termination is Termination.ILLEGAL_MOVE
+
+
+async def test_a_claim_that_would_not_go_out_is_refused() -> None:
+    host, _, turn = await guarded(stones=3)
+    assert say(host, turn, move=Claim(2)).reason is RejectionReason.MUST_GO_OUT
+    assert say(host, turn, move=Claim(3)) is None
+
+
+async def test_an_error_of_the_rules_ends_its_match_alone() -> None:
+    host, match, turn = await guarded()
+    other = await host.begin("a", "b", id="other")
+    assert say(host, turn, move=Boom()).reason is RejectionReason.MATCH_OVER
+    result = await result_of(host, match)
+    assert result.termination is Termination.SERVER_FAULT
+    assert result.seat_at_fault is None
+    assert result.points == ()
+    assert other.ending is None
+
+
+async def test_a_bot_resigns_once() -> None:
+    host, match, _ = await guarded()
+    assert host.resign("a", "m", 0) is None
+    assert host.resign("a", "m", 0) is None
+    rejection = host.resign("b", "m", 1)
+    assert rejection is not None
+    assert rejection.reason is RejectionReason.MATCH_OVER
+    result = await result_of(host, match)
+    assert (result.termination, result.seat_at_fault) == (Termination.RESIGN, 0)
+    assert result.points == (0.0, 1.0)
+
+
+async def test_a_match_is_cancelled_without_a_result_and_a_finished_one_stays() -> None:
+    host, match, _ = await guarded()
+    assert await host.cancel("m") is match
+    assert match.result is not None
+    assert match.result.termination is Termination.CANCELLED
+    assert match.result.points == ()
+    assert (await host.forfeit("m", 0, "late")).result == match.result
+    with pytest.raises(UnknownMatch, match="'nope'"):
+        await host.cancel("nope")
+
+
+async def test_a_crash_is_reported_by_the_organiser() -> None:
+    host, match, _ = await guarded()
+    with pytest.raises(UnknownSeat, match="no seat 2"):
+        await host.forfeit("m", 2, "gone")
+    await host.forfeit("m", 1, "exit status 3")
+    assert match.result is not None
+    assert match.result.termination is Termination.CRASH
+    assert match.result.detail == "b (seat 1) in match m: exit status 3"

@@ -17,12 +17,14 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from traceback import format_exc
 from typing import Any, NamedTuple
 
 import structlog
 
 from pegboard.matches.clock import MILLISECOND, SECOND, TICK_NS, Deadlines, SeatClock
 from pegboard.matches.commits import Commit, Committer
+from pegboard.matches.log import Log
 from pegboard.matches.mailbox import Bot, Mailbox
 from pegboard.matches.match import Archive, FindGame, Match, OpenTurn, Player
 from pegboard.matches.rejection import Rejection, RejectionReason
@@ -173,14 +175,14 @@ class MatchHost:
             self._seat(match)
             self._replay(match, row)
         except Exception as error:
-            log.exception("match cannot be recovered", match=row.id)
-            match.log.restore(row.moves)
+            log.error("match cannot be recovered", match=row.id, traceback=format_exc())
+            match.log = Log.of(row.moves)
             self._running[match.id] = match
             detail = f"match {row.id} cannot be recovered: {error}"
             self._end(match, Result(Termination.SERVER_FAULT, None, (), (), (), detail))
 
     def _replay(self, match: Match, row: Row) -> None:
-        self._proceed(match)
+        self._proceed(match, holding=False)
         for line in row.moves.splitlines():
             text, _, move = line.partition(" ")
             player = match.players[int(text)]
@@ -188,7 +190,7 @@ class MatchHost:
             if turn is None or match.ending is not None:
                 raise InvalidRequest(f"seat {text} is not asked for {move!r}")
             match.play(player, turn, match.game.parse_move(move))
-            self._proceed(match)
+            self._proceed(match, holding=False)
         match.log.saved_moves = match.log.move_count
         for player, bank_ms in zip(match.players, row.banks_ms, strict=False):
             player.clock.bank_ns = bank_ms * MILLISECOND
@@ -391,7 +393,7 @@ class MatchHost:
     def _start(self, match: Match) -> None:
         """The match is stored: let it be played."""
         self._seat(match)
-        self._proceed(match)
+        self._proceed(match, holding=False)
 
     def _seat(self, match: Match) -> None:
         """Register a match that has been dealt, and tell its bots."""
@@ -415,12 +417,12 @@ class MatchHost:
             self._arm(now_ns + control.startup_ms * MILLISECOND, match)
         self._ensure_ticking()
 
-    def _proceed(self, match: Match) -> None:
+    def _proceed(self, match: Match, holding: bool) -> None:
         """After the deal or a move: open the turns that follow, or end the match."""
         opened = match.ask()
         if opened:
             for turn in opened:
-                if self._commits.holding:
+                if holding:
                     self._commits.hold(turn)
                 else:
                     turn.player.bot.ready[turn] = None
@@ -469,7 +471,12 @@ class MatchHost:
 
     def _fault(self, match: Match) -> Rejection:
         """An error of ours, being handled: it ends this match alone."""
-        log.exception("match ended by a server fault", match=match.id, variant=match.spec.variant)
+        log.error(
+            "match ended by a server fault",
+            match=match.id,
+            variant=match.spec.variant,
+            traceback=format_exc(),  # as text: a log of locals would tell the seed
+        )
         if match.ending is None:
             detail = f"match {match.id}: the server made an error; the match does not count"
             self._abandon(match, Termination.SERVER_FAULT, detail)
@@ -660,7 +667,7 @@ class MatchHost:
         try:
             self.deadlines.tick(self.now_ns())
         except Exception:
-            log.exception("a deadline failed")
+            log.error("a deadline failed", traceback=format_exc())
         if self._open and (self._running or len(self.deadlines)):
             self._timer = asyncio.get_running_loop().call_later(TICK_NS / SECOND, self._tick)
 
@@ -698,10 +705,11 @@ class MatchHost:
         commits = self._commits
         if commits.journaled:
             commits.moved(match)
-        if not commits.holding:
+        holding = commits.holding
+        if not holding:
             self._show_events(match, match.log.count)
         try:
-            self._proceed(match)
+            self._proceed(match, holding)
         except Exception:
             return self._fault(match)
         return None

@@ -43,6 +43,14 @@ class Log:
         self._pending: list[Any] = []
         self._texts: list[str] = []
 
+    @classmethod
+    def of(cls, moves: str) -> Log:
+        """Return a log of moves that cannot be replayed: for the record."""
+        log = cls()
+        log._texts = [moves] if moves else []
+        log.move_count = log.saved_moves = len(moves.splitlines())
+        return log
+
     def append(self, seat: int, move: Any, events: list[Any]) -> None:
         """Add a move and its events."""
         self.move_count += 1
@@ -102,11 +110,6 @@ class Log:
                 )
             )
             self._pending = []
-
-    def restore(self, moves: str) -> None:
-        """Take moves that cannot be replayed, for the record."""
-        self._texts = [moves] if moves else []
-        self.move_count = self.saved_moves = moves.count("\n") + 1 if moves else 0
 
     def wake(self) -> None:
         """Tell those who watch that `visible` has grown, or that there is no more to come."""

@@ -1,0 +1,354 @@
+"""Store files: whose they are, how they fail, what survives."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pegboard.matches.host import HostSettings
+from pegboard.matches.spec import Termination, TimeControl
+from pegboard.matches.store import APPLICATION_ID, SCHEMA_VERSION, Durability, open_store
+from pegboard.rules.errors import StoreError
+
+from tests.matches.fakes import GAMES, Hosted, opened, play, request, settle
+
+STORED = [Durability.STRICT, Durability.BATCHED]
+
+
+def spoil(path: Path, sql: str) -> None:
+    open_store(path).close()
+    connection = sqlite3.connect(path)
+    connection.executescript(sql)
+    connection.close()
+
+
+def make_foreign(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE songs (title TEXT)")
+    connection.close()
+
+
+def make_damaged(path: Path) -> None:
+    open_store(path).close()
+    data = path.read_bytes()
+    path.write_bytes(data[:100] + b"\xff" * (len(data) - 100))
+
+
+BAD_FILES = {
+    "text": (lambda path: path.write_text("name = 1\n" * 200), "is not a Pegboard store"),
+    "foreign": (make_foreign, "is not a Pegboard store"),
+    "newer": (
+        lambda path: spoil(path, f"PRAGMA user_version = {SCHEMA_VERSION + 1}"),
+        f"newer Pegboard .store version {SCHEMA_VERSION + 1}",
+    ),
+    "other": (
+        lambda path: spoil(path, f"PRAGMA application_id = {APPLICATION_ID + 1}"),
+        "is not a Pegboard store",
+    ),
+    "damaged": (make_damaged, "damaged"),
+    "folder": (lambda path: path.mkdir(), "it is a folder"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FILES)
+def test_a_bad_file_gets_one_clear_sentence(kind: str, tmp_path: Path) -> None:
+    make, words = BAD_FILES[kind]
+    path = tmp_path / "store.db"
+    make(path)
+    for _ in range(2):  # and its lock is given back
+        with pytest.raises(StoreError, match=words) as caught:
+            open_store(path)
+        assert str(path) in str(caught.value)
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is no folder .*nowhere"):
+        open_store(tmp_path / "nowhere" / "store.db")
+
+
+def test_a_path_goes_with_durability() -> None:
+    with pytest.raises(StoreError, match="needs one"):
+        open_store(None, Durability.STRICT)
+
+
+def test_a_second_process_is_refused_and_told_who_has_it(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    store = open_store(path)
+    code = (
+        "import sys, pathlib; from pegboard.matches.store import open_store\n"
+        "try: open_store(pathlib.Path(sys.argv[1]))\n"
+        "except ValueError as error: print(error)"
+    )
+    command = [sys.executable, "-c", code, str(path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert f"in use by another server (process {os.getpid()})" in said
+    with pytest.raises(StoreError, match="in use"):
+        open_store(path)
+    store.close()
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
+
+
+@pytest.mark.parametrize("durability", STORED)
+async def test_a_running_match_goes_on_after_a_restart(
+    durability: Durability, tmp_path: Path
+) -> None:
+    path = tmp_path / "store.db"
+    control = TimeControl(bank_ms=5000, increment_ms=0, move_ms=2000)
+    host = await opened(path, durability)
+    box = host.connect("a")
+    match = await host.begin("a", "a", time_control=control, label="l", options={"stones": "9"})
+    first, second = box.take().turns
+    first.start(host.now_ns())
+    await host.pass_s(0.5)
+    assert host.answer("a", "m", 0, 1, index=1) is None
+    await host.close()
+
+    again = await opened(path, durability)
+    found = again.get("m")
+    assert found is not match
+    assert found.spec == match.spec
+    assert (found.key, found.seed, found.create_time) == (match.key, match.seed, match.create_time)
+    assert [player.clock.bank_ms for player in found.players] == [4500, 5000]
+    box = again.connect("a")
+    (turn,) = box.take().turns
+    assert (turn.seat, turn.turn_id) == (second.seat, second.turn_id) == (1, 1)
+    assert again.answer("a", "m", 0, 1, index=1) is None, "the same answer, from before"
+    assert again.answer("a", "m", 1, 1, index=0) is None
+    while found.result is None:
+        assert play(again, found, {"a": box}) < 20
+        await again.stored()
+    assert again.list(label="l") == ([found], "")
+    await again.close()
+
+    third = await opened(path, durability)
+    old = third.get("m")
+    assert (old.result, old.end_time) == (found.result, found.end_time)
+    assert old.record(True) == found.record(True)
+    assert old.events(0) == found.events(0)
+    assert third.running() == []
+    await third.close()
+
+
+async def test_the_order_of_finishing_survives(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    host = await opened(path, Durability.BATCHED)
+    await host.create([request("a", id=f"m{n}") for n in range(4)])
+    await host.cancel("m2")
+    await host.cancel("m0")
+    await host.close()
+    host = await opened(path, Durability.BATCHED)
+    await host.cancel("m3")
+    told = host.finished(include_earlier=True)
+    assert [match.id for match in await anext(told)] == ["m2", "m0", "m3"]
+    (new,) = await host.create([request("a", request_id="r")])
+    assert new.key == 5
+    await host.close()
+
+
+async def test_a_match_that_no_longer_replays_ends_by_a_server_fault(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    host = await opened(path, Durability.BATCHED)
+    box = {"a": host.connect("a")}
+    await host.begin("a", id="good")
+    await host.begin("a", id="bad")
+    play(host, host.get("bad"), box, moves=4)
+    await host.close()
+    connection = sqlite3.connect(path)
+    connection.execute("INSERT INTO journal(entries) VALUES ('[[2,2,\"0 TAKE 9\",[]]]')")
+    connection.commit()
+    connection.close()
+
+    host = await opened(path, Durability.BATCHED)
+    await host.stored()
+    bad = host.get("bad")
+    assert bad.result is not None
+    assert bad.result.termination is Termination.SERVER_FAULT
+    assert "match bad cannot be recovered: TAKE 9 is not legal" in bad.result.detail
+    assert bad.record(True).moves == ("0 GUARD 0", "0 TAKE 1", "0 TAKE 9")
+    turns = host.connect("a").take().turns
+    assert [(turn.match.id, turn.turn_id) for turn in turns] == [("good", 3)]
+    await host.close()
+
+
+async def test_a_variant_that_is_gone_takes_only_its_matches_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store.db"
+    host = await opened(path, Durability.BATCHED)
+    await host.begin("a", id="over")
+    await host.cancel("over")
+    await host.begin("a", id="runs")
+    await host.close()
+    with monkeypatch.context() as patch:
+        patch.delitem(GAMES, "heap")
+        host = await opened(path, Durability.BATCHED)
+        await host.stored()
+        assert host.get("over").record(True).moves == ()
+        result = host.get("runs").result
+        assert result is not None
+        assert result.termination is Termination.SERVER_FAULT
+        await host.close()
+
+
+async def test_strict_publishes_turns_and_events_only_when_stored(tmp_path: Path) -> None:
+    host = await opened(tmp_path / "store.db", Durability.STRICT)
+    box = host.connect("a", events=True)
+    match = await host.begin("a", "a")
+    await host.stored()
+    for turn in box.take().turns:
+        assert host.answer("a", "m", turn.seat, turn.turn_id, index=0) is None
+        assert match.event_count == 1
+        assert not box.take()
+    waiting = asyncio.create_task(box.wait())
+    await host.stored()
+    await asyncio.wait_for(waiting, 1)
+    assert match.event_count == 3
+    delivery = box.take()
+    assert [turn.turn_id for turn in delivery.turns] == [3]
+    assert delivery.events == [(match, 0, 1), (match, 1, 1)]
+    assert play(host, match, {"a": box}) == 0
+    await host.close()
+
+
+async def test_a_reconnect_does_not_show_a_strict_turn_before_its_time(tmp_path: Path) -> None:
+    host = await opened(tmp_path / "store.db", Durability.STRICT)
+    box = host.connect("a")
+    await host.begin("a")
+    await host.stored()
+    (turn,) = box.take().turns
+    assert host.answer("a", "m", 0, turn.turn_id, index=0) is None
+    box = host.connect("a")
+    assert box.take().turns == []
+    assert await host.next_turn("a", "", 0) is None
+    await host.stored()
+    assert [turn.turn_id for turn in box.take().turns] == [2]
+    await host.close()
+
+
+def rows_of(path: Path, query: str) -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(path)
+    found = connection.execute(query).fetchall()
+    connection.close()
+    return found
+
+
+async def test_moves_are_stored_within_20_ms_though_nobody_waits(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    host = await opened(path, Durability.BATCHED)
+    box = {"a": host.connect("a")}
+    match = await host.begin("a", "a")
+    play(host, match, box, moves=3)
+    assert rows_of(path, "SELECT count(*) FROM journal") == [(0,)]
+    for _ in range(200):  # this machine may be busy; the timer is 10 ms
+        await asyncio.sleep(0.005)
+        if rows_of(path, "SELECT count(*) FROM journal") != [(0,)]:
+            break
+    ((entries,),) = rows_of(path, "SELECT entries FROM journal")
+    assert "0 GUARD 0\\n1 GUARD 0\\n" in str(entries)
+    await host.close()
+
+
+async def test_the_journal_gives_way_to_a_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegboard.matches.commits.SNAPSHOT_BYTES", 400)
+    path = tmp_path / "store.db"
+    host = await opened(path, Durability.STRICT)
+    boxes = {"a": host.connect("a")}
+    for name in ("x", "y", "idle"):
+        await host.begin("a", id=name, options={"stones": "100"})
+    for _ in range(40):
+        play(host, host.get("x"), boxes, moves=1)
+        await host.stored()
+    ((count,),) = rows_of(path, "SELECT count(*) FROM journal")
+    assert isinstance(count, int)
+    assert count < 30
+    moves = {name: host.get(name).log.moves() for name in ("x", "y", "idle")}
+    await host.close()
+    host = await opened(path, Durability.STRICT)
+    assert {name: host.get(name).log.moves() for name in moves} == moves
+    await host.close()
+
+
+class Full(Hosted):
+    """A host whose disk can be filled."""
+
+    def fill(self) -> None:
+        self._store._writer.execute("PRAGMA max_page_count = 1")
+
+    def free(self) -> None:
+        self._store._writer.execute("PRAGMA max_page_count = 1000000")
+
+
+async def full_host(path: Path, patience_s: float) -> Full:
+    settings = HostSettings(store_patience_s=patience_s)
+    host = Full(path, Durability.BATCHED, settings)
+    await host.open()
+    return host
+
+
+async def test_a_full_disk_refuses_work_and_loses_nothing_when_there_is_room_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegboard.matches.commits.RETRY_S", 0.01)
+    path = tmp_path / "store.db"
+    host = await full_host(path, patience_s=60)
+    box = {"a": host.connect("a")}
+    match = await host.begin("a", options={"stones": "2000"})
+    host.fill()
+    play(host, match, box, moves=850)
+    with pytest.raises(StoreError, match=r"cannot write to the store .*full"):
+        await host.stored()
+    with pytest.raises(StoreError, match="full"):
+        await host.begin("a", id="new")
+    assert match.ending is None
+    play(host, match, box, moves=1)
+    await settle()
+    assert play(host, match, box, moves=1) == 0, "no turn is published meanwhile"
+    host.free()
+    for _ in range(500):
+        await asyncio.sleep(0.01)
+        if host._commits.failure is None:
+            break
+    await host.begin("a", id="new")
+    play(host, match, box, moves=5000)
+    await host.stored()
+    assert match.result is not None
+    record = match.record(True)
+    await host.close()
+    host = await full_host(path, patience_s=60)
+    assert host.get("m").record(True) == record
+    await host.close()
+
+
+async def test_a_disk_that_stays_full_ends_the_matches_by_a_server_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegboard.matches.commits.RETRY_S", 0.01)
+    path = tmp_path / "store.db"
+    host = await full_host(path, patience_s=0.05)
+    box = host.connect("a")
+    match = await host.begin("a", options={"stones": "2000"})
+    await host.begin("a", id="over")
+    await host.cancel("over")
+    host.fill()
+    play(host, match, {"a": box}, moves=850)
+    for _ in range(500):
+        await asyncio.sleep(0.01)
+        if match.result is not None:
+            break
+    assert match.result is not None
+    assert match.result.termination is Termination.SERVER_FAULT
+    assert match in box.take().ended
+    with pytest.raises(StoreError, match="full"):
+        await host.begin("a", id="new")
+    assert host.get("over").result is not None
+    await host.close()
+    host = await full_host(path, patience_s=1)
+    assert [each.id for each in host.running()] == ["m"], "as it was last stored"
+    await host.close()
