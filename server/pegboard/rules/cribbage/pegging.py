@@ -26,12 +26,15 @@ def peg_points(cards: Sequence[Card], count: int, rules: ShowRules = PLAIN) -> i
     points = 2 if count == 15 or (count == 31 and rules.jokers != ZERO) else 0
     size = len(cards)
     if size > 1:
-        last = RANK[cards[-1]]
-        if RANK[cards[-2]] == last:
+        last, before = RANK[cards[-1]], RANK[cards[-2]]
+        if last == before:
             equal = pair_size(cards)
             return points + equal * (equal - 1)
-        if size > 2:
-            return points + run_size(cards, rules.three_runs)
+        # Most counts hold no run; two ranks further apart than any run reaches tell so at once.
+        if size > 2 and -_LONGEST_RUN < last - before < _LONGEST_RUN:
+            third = RANK[cards[-3]]
+            if -_LONGEST_RUN < last - third < _LONGEST_RUN and third != last:
+                return points + run_size(cards, rules.three_runs)
     return points
 
 

@@ -39,6 +39,8 @@ _POINTS = TABLE.points
 _JACK: tuple[Card, ...] = (*(40 + card % 4 for card in range(52)), NO_CARD)
 """The Jack that is worth a nob, by starter; none for a joker (R-C9.4)."""
 
+_CLUBS = range(0, 52, 4)
+
 _LEAST_FLUSH = 3
 """Smaller flushes arise with zero jokers only, and do not count (R-C9.5, X-16)."""
 
@@ -72,8 +74,13 @@ def show_points_many(
     starters = tuple(starters)
     if rules.jokers != NO_JOKERS or min(starters, default=0) < 0:
         return [show_points(cards, starter, crib, rules) for starter in starters]
-    by_rank = [_rank_points((*cards, 4 * rank), rules.three_runs) for rank in range(13)]
-    by_suit = [_suit_points(cards, suit, crib) for suit in range(4)]
+    table = THREE_RUNS_TABLE if rules.three_runs else TABLE
+    points, key = table.points, product_of_primes(cards)
+    try:
+        by_rank = [points[key * PRIME[club]] for club in _CLUBS]
+    except KeyError:
+        by_rank = [table.fill((*cards, club)) for club in _CLUBS]
+    by_suit = [_suit_points(cards, ace, crib) for ace in range(4)]
     return [by_rank[starter >> 2] + by_suit[starter & 3] for starter in starters]
 
 
