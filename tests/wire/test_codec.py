@@ -1,0 +1,187 @@
+"""What is written is what is read: moves, views and events of every variant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+import pytest
+from google.protobuf.message import DecodeError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegboard.rules import catalog
+from pegboard.rules.cards import NO_CARD
+from pegboard.rules.cribbage import moves as mv
+from pegboard.rules.dominoes import moves as dominoes
+from pegboard.rules.errors import ClaimTooHigh, MustGoOut, NotationError
+from pegboard.rules.game import Choices, Game, State
+from pegboard.rules.shuffle import SeededChance
+from pegboard.v1 import cribbage_pb2, dominoes_pb2, match_pb2, play_pb2
+from pegboard.wire import codec, cribbage
+from pegboard.wire.turns import answer_bytes, move_answer_bytes, turn_bytes, turns_bytes
+
+LIMIT_MOVES = 250
+
+
+def positions(variant: str, seats: int, seed: int) -> Iterator[tuple[Game, State, list[Any]]]:
+    """Yield (game, state, the last events) along a random game, the first deals of it."""
+    rng = Random(seed)
+    game = catalog.game(variant)
+    state, events = game.start(seats, SeededChance(seed.to_bytes(32, "big"), "wire"))
+    yield game, state, events
+    for _ in range(LIMIT_MOVES):
+        acting = state.to_act()
+        if not acting:
+            return
+        seat = rng.choice(acting)
+        moves = state.choices(seat).expand()
+        for move in rng.sample(moves, len(moves)):
+            try:
+                events = state.apply(seat, move)
+                break
+            except (ClaimTooHigh, MustGoOut):
+                continue
+        yield game, state, events
+
+
+EVERY_FORM = [
+    (variant.id, seats) for variant in catalog.CATALOG.values() for seats in variant.game.seats
+]
+
+
+@pytest.mark.parametrize(("variant", "seats"), EVERY_FORM)
+def test_turns_views_and_events_come_back_as_they_went(variant: str, seats: int) -> None:
+    """Along a random game: the turn of each seat that acts, each seat's view, each seat's events."""
+    sequence = 0
+    for game, state, events in positions(variant, seats, seed=seats):
+        family = game.family
+        for seat in state.to_act():
+            check_turn(family, seat, state.choices(seat), state.view(seat))
+        for reader in (None, *range(seats)):
+            view = state.view(reader)
+            assert codec.read_view(codec.view_message(family, view)) == view
+        for event in events:
+            sequence += 1
+            for reader in (None, *range(seats)):
+                seen = game.redact(event, reader)
+                message = codec.event_message(family, sequence, seen)
+                assert message.sequence == sequence
+                again = codec.read_event(match_pb2.Event.FromString(message.SerializeToString()))
+                assert again == seen
+                assert again.text() == seen.text()
+
+
+def check_turn(family: str, seat: int, choices: Choices, view: Any) -> None:
+    """A turn made of bytes is a `Turn`, and holds what went in."""
+    data = turn_bytes("matches/x-1", seat, 77, (9_000, 500), choices, view, codec.CODECS[family])
+    (turn,) = play_pb2.PlayResponse.FromString(turns_bytes([data])).turns
+    assert (turn.match, turn.seat, turn.turn_id) == ("matches/x-1", seat, 77)
+    assert (turn.clock.turn_ms, turn.clock.bank_ms) == (9_000, 500)
+    number = (turn.number.min, turn.number.max) if turn.HasField("number") else None
+    assert number == choices.number
+    assert codec.read_listed_moves(turn.legal_moves, number is not None) == choices.moves
+    assert codec.read_view(turn.view) == view
+    for move in choices.expand():
+        assert codec.read_move(family, codec.move_message(family, move)) == move
+
+
+cards = st.integers(0, 51)
+hands = st.frozensets(cards, min_size=1, max_size=6).map(lambda some: tuple(sorted(some)))
+points = st.integers(0, 200)
+cribbage_moves = st.one_of(
+    hands.map(mv.Discard),
+    hands.map(mv.Split),
+    hands.map(mv.Gift),
+    hands.map(mv.Exchange),
+    st.builds(mv.Play, st.integers(0, 52), st.just(NO_CARD), st.none() | points),
+    st.builds(mv.Play, st.just(52), cards, st.none() | points),
+    points.map(mv.Bid),
+    points.map(mv.Claim),
+    points.map(mv.Call),
+    st.just(mv.GO),
+    st.just(mv.PASS),
+    st.builds(mv.Place, st.integers(0, 3), st.integers(0, 3)),
+)
+
+
+@given(cribbage_moves)
+def test_any_move_of_cribbage_comes_back(move: mv.CribbageMove) -> None:
+    """Also those that random games do not reach."""
+    assert codec.read_move("cribbage", codec.move_message("cribbage", move)) == move
+
+
+def test_any_move_of_dominoes_comes_back() -> None:
+    """All of them."""
+    for move in (*dominoes.PLACES.values(), dominoes.DRAW, dominoes.PASS):
+        assert codec.read_move("dominoes", codec.move_message("dominoes", move)) == move
+
+
+def test_cards_may_come_in_any_order() -> None:
+    """A discard is a set (R-C1.6)."""
+    discard = cribbage_pb2.CribbageDiscard(cards=[cribbage_pb2.CARD_KS, cribbage_pb2.CARD_AC])
+    move = match_pb2.Move(cribbage=cribbage_pb2.CribbageMove(discard=discard))
+    assert codec.read_move("cribbage", move) == mv.Discard((0, 51))
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        (match_pb2.Move(), "not one of cribbage"),
+        (match_pb2.Move(cribbage=cribbage_pb2.CribbageMove()), "the move is empty"),
+        (match_pb2.Move(dominoes=dominoes_pb2.DominoesMove()), "not one of cribbage"),
+        (
+            match_pb2.Move(cribbage=cribbage_pb2.CribbageMove(play=cribbage_pb2.CribbagePlay())),
+            "no card has the number 0",
+        ),
+        (match_pb2.Move.FromString(b"\x0a\x05\x12\x03\x08\xe7\x07"), "no card has the number 999"),
+    ],
+)
+def test_a_move_that_makes_no_sense_gets_a_sentence(message: match_pb2.Move, sentence: str) -> None:
+    """Nothing else than `NotationError`, whatever a bot sends."""
+    with pytest.raises(NotationError, match=sentence):
+        codec.read_move("cribbage", message)
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_that_parse_give_a_move_or_a_sentence(data: bytes) -> None:
+    """A bot's bytes cannot cause another error."""
+    for family in codec.CODECS:
+        try:
+            message = match_pb2.Move.FromString(data)
+        except DecodeError:
+            continue
+        with suppress(NotationError):
+            codec.read_move(family, message).text()
+
+
+def test_numbers_of_cards_and_tiles_are_those_of_the_contract() -> None:
+    """The enum's names say which card a number is."""
+    from pegboard.rules.cards import TEXT
+    from pegboard.rules.tiles import TEXT as TILES
+    from pegboard.wire.dominoes import TILE_NUMBER
+
+    for card, text in enumerate(TEXT):
+        name = "CARD_JOKER" if text == "JK" else f"CARD_{text}"
+        assert cribbage_pb2.Card.Value(name) == cribbage.CARD_NUMBER[card]
+    for tile, text in enumerate(TILES):
+        assert dominoes_pb2.Tile.Value(f"TILE_{text.replace('|', '_')}") == TILE_NUMBER[tile]
+
+
+@given(st.integers(0, 9), st.integers(0, 2**40), st.integers(0, 200), st.none() | points)
+def test_answers_made_of_bytes_are_answers(
+    seat: int, turn_id: int, index: int, number: int | None
+) -> None:
+    """By index and by move, several in one message."""
+    data = answer_bytes("matches/m", seat, turn_id, index, number)
+    move = codec.move_message("cribbage", mv.PLAYS[3])
+    data += move_answer_bytes("matches/m", seat, turn_id, move.SerializeToString())
+    first, second = play_pb2.PlayRequest.FromString(data).answers
+    for answer in (first, second):
+        assert (answer.match, answer.seat, answer.turn_id) == ("matches/m", seat, turn_id)
+    assert first.WhichOneof("choice") == "index"
+    assert first.index == index
+    assert (first.number if first.HasField("number") else None) == number
+    assert second.move == move
