@@ -214,12 +214,12 @@ class Process:
         lines = (tail.last_line() for tail in self._tails)
         return next(filter(None, lines), "")[:LINE_LIMIT]
 
-    def ending(self) -> str:
+    def ending(self, *, last_words: bool = True) -> str:
         """Return how it ended in words, e.g. `exited with status 1: KeyError: 'x'`."""
         status = self.status
         assert status is not None
         how = f"exited with status {status}" if status >= 0 else f"was killed by {_name(-status)}"
-        last = self.last_line()
+        last = self.last_line() if last_words else ""
         return f"{how}: {last}" if last else how
 
     def _signal(self, number: signal.Signals) -> None:

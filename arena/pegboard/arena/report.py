@@ -274,7 +274,7 @@ def print_results(results: Results, *, json: bool = False, console: Console | No
         console = Console(width=width, highlight=False)
     console.print()
     for part in results_view(results):
-        console.print(part)
+        console.print(part, soft_wrap=isinstance(part, Text))
 
 
 def results_view(results: Results) -> list[RenderableType]:

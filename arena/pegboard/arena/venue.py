@@ -166,7 +166,8 @@ class LocalVenue:
         await _drain(process)
         await process.wait()
         self._up.clear()
-        return process.ending()
+        # What a server logs before it is killed or stopped does not say why it was.
+        return process.ending(last_words=(process.status or 0) > 0)
 
     async def _start(self) -> None:
         socket = self.address.removeprefix("unix:")
