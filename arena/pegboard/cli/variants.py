@@ -35,10 +35,10 @@ def show_variant(variant_id: str, as_json: bool) -> None:
     print(variant.summary)
     print("\nOptions:")
     rows = [
-        (option.key, option.default, allowed(option), option.help)
+        (option.key, option.default or "-", f"{option.help} ({allowed(option)})")
         for option in variant.game.options()
     ]
-    for line in columns([("key", "default", "values", ""), *rows]):
+    for line in columns([("key", "default", ""), *rows]):
         print(f"  {line}")
     page = rules_page(variant_id)
     if page:
@@ -59,7 +59,8 @@ def describe(variant: catalog.Variant) -> dict[str, object]:
 
 def allowed(option: Option) -> str:
     """Return the values that an option can have."""
-    return "|".join(option.values) if option.values else f"{option.low}..{option.high}"
+    numbers = f"{option.low} to {option.high}" if option.high > option.low else ""
+    return ", ".join([*option.values, *([numbers] if numbers else [])])
 
 
 def ranges(seats: tuple[int, ...]) -> str:
