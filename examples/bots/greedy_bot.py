@@ -1,0 +1,241 @@
+"""A greedy bot for every variant: the best it can see now, no plan.
+
+Cribbage: keeps the hand that is worth most on average over all starters it cannot see, whoever owns the
+crib, and plays the card that scores most, of equal ones the highest. Where counting is manual it claims
+what is there and calls what is left out. Dominoes: places the heaviest tile that fits and draws only
+when it must.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from pegboard.client import Turn, run
+from pegboard.client.turn import CLAIM_TOO_HIGH
+from pegboard.rules import catalog
+from pegboard.rules.cards import JOKER, NO_CARD, VALUE
+from pegboard.rules.cribbage import moves as cribbage
+from pegboard.rules.cribbage.events import Reason
+from pegboard.rules.cribbage.forms import FORMS
+from pegboard.rules.cribbage.game import Cribbage
+from pegboard.rules.cribbage.pegging import peg_points
+from pegboard.rules.cribbage.show import WILD, ShowRules, show_points, show_points_many
+from pegboard.rules.dominoes import moves as dominoes
+from pegboard.rules.tiles import PIPS
+
+Choice = int | tuple[int, int | None]
+Cards = tuple[int, ...]
+
+BID_MOST = 3
+"""What a crib is worth to a bot that lays nothing good away."""
+
+
+class Rules:
+    """What a variant of cribbage changes for a greedy bot."""
+
+    def __init__(self, game: Cribbage) -> None:
+        self.show = ShowRules(game.three_runs, game.jokers)
+        self.sign = -1 if game.lowball else 1
+        self.crib_without_starter = FORMS[game.form].crib_without_starter
+
+    def hand_value(self, kept: Sequence[int], hand: Sequence[int]) -> float:
+        """Return the average of a hand over all starters, or its points alone with a wild joker."""
+        if self.show.jokers == WILD and JOKER in kept:
+            return float(show_points(kept, NO_CARD, False, self.show))
+        starters = unseen(tuple(hand))
+        return sum(show_points_many(kept, starters, False, self.show)) / len(starters)
+
+
+@lru_cache(maxsize=1 << 10)
+def rules_of(variant: str, options: tuple[tuple[str, str], ...]) -> Rules:
+    """Return the rules of a match."""
+    game = catalog.game(variant, dict(options))
+    assert isinstance(game, Cribbage)
+    return Rules(game)
+
+
+@lru_cache(maxsize=1 << 8)
+def unseen(hand: Cards) -> Cards:
+    """Return the cards of the pack that are not in the hand."""
+    held = frozenset(hand)
+    return tuple(card for card in range(JOKER) if card not in held)
+
+
+def best(values: Iterable[float]) -> int:
+    """Return the index of the greatest value, the first of equal ones."""
+    listed = list(values)
+    return listed.index(max(listed))
+
+
+# --- cribbage ----------------------------------------------------------------------------------
+
+
+def without(hand: Sequence[int], cards: Sequence[int]) -> Cards:
+    """Return the hand without these cards."""
+    rest = list(hand)
+    for card in cards:
+        rest.remove(card)
+    return tuple(rest)
+
+
+def discard(turn: Turn, rules: Rules) -> Choice:
+    """Keep the best hand. Of more cards than a hand, keep those that combine most."""
+    hand = turn.view.hand
+    kept = [without(hand, move.cards) for move in turn.moves]
+    if len(kept[0]) > 6:
+        return best(rules.sign * show_points(cards, NO_CARD, True, rules.show) for cards in kept)
+    return best(rules.sign * rules.hand_value(cards, hand) for cards in kept)
+
+
+def split(turn: Turn, rules: Rules) -> Choice:
+    """Make the best two hands of eight cards: one's own two, or one's own and the partner's."""
+    hand = turn.view.hand
+
+    @cache
+    def value(cards: Cards) -> float:
+        return rules.hand_value(cards, hand)
+
+    return best(
+        rules.sign * (value(move.cards) + value(without(hand, move.cards))) for move in turn.moves
+    )
+
+
+def play(turn: Turn, rules: Rules) -> Choice:
+    """Play the card that scores most, of equal ones the highest; claim what it scores."""
+    view = turn.view
+    table = [effective(played.card, played.declared) for played in view.count_cards]
+
+    def points(move: Any) -> int:
+        card = effective(move.card, move.declared)
+        return peg_points([*table, card], view.count + VALUE[card], rules.show)
+
+    scores = [points(move) for move in turn.moves]
+    index = best(
+        rules.sign * (1000 * score + VALUE[effective(move.card, move.declared)])
+        for score, move in zip(scores, turn.moves, strict=True)
+    )
+    return index, within(turn, scores[index])
+
+
+def effective(card: int, declared: int) -> int:
+    """Return what a card counts as."""
+    return card if declared < 0 else declared
+
+
+def within(turn: Turn, wanted: int) -> int | None:
+    """Return the number nearest to the wanted one that has not been refused, None where none fits."""
+    if turn.number is None:
+        return None
+    for refused in turn.refused:
+        number = refused.number
+        if number is not None:
+            wanted = number - 1 if refused.reason == CLAIM_TOO_HIGH else number + 1
+    low, high = turn.number
+    return max(low, min(high, wanted))
+
+
+def claim(turn: Turn, rules: Rules) -> Choice:
+    """Claim what is there."""
+    return 0, within(turn, true_points(turn, rules))
+
+
+def call(turn: Turn, rules: Rules) -> Choice:
+    """Call what a claim left out, or pass."""
+    counting = turn.view.counting
+    missing = 0
+    if counting is not None and counting.claim is not None:
+        missing = true_points(turn, rules) - counting.claim
+    for index, move in enumerate(turn.moves):
+        if isinstance(move, cribbage.Call) == (missing > 0):
+            return index, within(turn, missing)
+    return 0, within(turn, 0)
+
+
+def true_points(turn: Turn, rules: Rules) -> int:
+    """Return what the hand, the crib or the card that is being counted is worth."""
+    view = turn.view
+    counting = view.counting
+    if counting.subject in (Reason.HAND, Reason.CRIB):
+        crib = counting.subject == Reason.CRIB
+        starter = NO_CARD if crib and rules.crib_without_starter else view.starter
+        return show_points(counting.cards, starter, crib, rules.show)
+    if counting.subject == Reason.PLAY:
+        cards = [effective(played.card, played.declared) for played in view.count_cards]
+        return peg_points(cards, view.count, rules.show) if cards else 0
+    return 2 if counting.subject == Reason.THIRTY_ONE else 1
+
+
+def bid(turn: Turn, rules: Rules) -> Choice:
+    """Bid the least while it is little."""
+    low = turn.number[0] if turn.number else 0
+    cheap = rules.sign > 0 and low <= BID_MOST
+    for index, move in enumerate(turn.moves):
+        if isinstance(move, cribbage.Bid) == cheap:
+            return index, low
+    return 0, low
+
+
+def place(turn: Turn, rules: Rules) -> Choice:
+    """Put the card where its row and its column gain most."""
+    view = turn.view
+
+    def gain(move: Any) -> int:
+        row = [view.grid[4 * move.row + column] for column in range(4)]
+        column = [view.grid[4 * row + move.column] for row in range(4)]
+        return sum(
+            line_points([*line, view.next_card], rules) - line_points(line, rules)
+            for line in (row, column)
+        )
+
+    return best(rules.sign * gain(move) for move in turn.moves)
+
+
+def line_points(line: Sequence[int], rules: Rules) -> int:
+    """Return what the cards of a line make so far."""
+    cards = [card for card in line if card >= 0]
+    return show_points(cards, NO_CARD, True, rules.show) if len(cards) > 1 else 0
+
+
+def only(turn: Turn, rules: Rules) -> Choice:
+    """Do the one thing there is."""
+    return 0
+
+
+CRIBBAGE: dict[type[Any], Callable[[Turn, Rules], Choice]] = {
+    cribbage.Discard: discard,
+    cribbage.Exchange: discard,
+    cribbage.Split: split,
+    cribbage.Gift: split,
+    cribbage.Play: play,
+    cribbage.Claim: claim,
+    cribbage.Call: call,
+    cribbage.Bid: bid,
+    cribbage.Place: place,
+    cribbage.Go: only,
+    cribbage.Pass: only,
+}
+"""What to do by the kind of the last listed move: a pass is listed before a bid or a call."""
+
+
+# --- dominoes ----------------------------------------------------------------------------------
+
+
+def place_tile(turn: Turn) -> Choice:
+    """Place the heaviest tile that fits; draw or pass, listed last, only when none does."""
+    return best(PIPS[move.tile] if isinstance(move, dominoes.Place) else -1 for move in turn.moves)
+
+
+def choose(turn: Turn) -> Choice:
+    """Choose for either family."""
+    if turn.family == "dominoes":
+        return place_tile(turn)
+    if turn.move_count == 1 and turn.number is None:
+        return 0
+    rules = rules_of(turn.info.variant, tuple(turn.info.options.items()))
+    return CRIBBAGE[type(turn.moves[-1])](turn, rules)
+
+
+if __name__ == "__main__":
+    run(choose)
