@@ -10,7 +10,7 @@ import pytest
 from pegboard.matches.host import CreateRequest, HostSettings
 from pegboard.matches.log import KEPT, Log
 from pegboard.matches.match import Match
-from pegboard.matches.spec import MatchSpec, Result, TimeControl
+from pegboard.matches.spec import MatchSpec, Result, Termination, TimeControl
 from pegboard.rules.errors import (
     AlreadyExists,
     InvalidRequest,
@@ -109,6 +109,17 @@ async def test_requests_at_the_same_time_make_one_match() -> None:
     assert sum(isinstance(each, AlreadyExists) for each in tried) == 2
 
 
+async def test_a_creation_goes_on_when_its_caller_goes_away() -> None:
+    host = await opened()
+    creating = asyncio.create_task(host.create([request("a", id="m", request_id="r")]))
+    await asyncio.sleep(0)
+    creating.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await creating
+    (match,) = await host.create([request("a", id="m", request_id="r")])
+    assert [turn.match for turn in host.connect("a").take().turns] == [match]
+
+
 async def test_pages_are_newest_first_and_complete() -> None:
     host = await opened()
     await host.create([request("a", id=f"m{n}", label="odd" * (n % 2)) for n in range(7)])
@@ -137,13 +148,13 @@ async def test_finished_matches_leave_memory_and_are_still_there() -> None:
     for n in range(5):
         play(host, await host.begin("a", id=f"m{n}"), box)
     await host.stored()
-    assert len(host._finished) == 2
+    assert len(host._registry._finished) == 2
     old = host.get("m0")
     assert old.event_count == len(old.events(0)) == 14
     assert isinstance(old.events(0)[-1][1], Result)
     assert [event for _, event in old.events(12)] == [Happened("WON 0"), old.result]
     assert old.record(True).moves == host.get("m4").record(True).moves
-    assert len(host._finished) == 2
+    assert len(host._registry._finished) == 2
     with pytest.raises(UnknownMatch):
         host.get("m9")
     rejection = host.answer("a", "m1", 0, 1, index=0)
@@ -216,13 +227,33 @@ async def test_matches_are_told_in_the_order_of_finishing() -> None:
     assert [each async for each in every] == []
 
 
+async def test_a_game_that_cannot_go_on_faults_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = await opened()
+    monkeypatch.setitem(GAMES, "heap", Heap(stones=0))
+    monkeypatch.setattr("tests.matches.fakes.HeapState.outcome", lambda _: None)
+    match = await host.begin("a")
+    await host.stored()
+    assert match.result is not None
+    assert match.result.termination is Termination.SERVER_FAULT
+
+
+async def test_a_game_may_be_over_before_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = await opened()
+    monkeypatch.setitem(GAMES, "heap", Heap(stones=0))
+    match = await host.begin("a", "b")
+    await host.stored()
+    assert match.result is not None
+    assert match.result.termination is Termination.NORMAL
+    assert match.record(True).moves == ()
+
+
 async def test_a_broken_start_creates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     host = await opened()
     monkeypatch.setitem(GAMES, "heap", Heap(broken=True))
     with pytest.raises(AssertionError):
         await host.begin("a")
     assert host.list() == ([], "")
-    assert host._creating == {}
+    assert host._creation._ids == set()
 
 
 def test_the_log_forgets_old_events_but_not_their_digest() -> None:

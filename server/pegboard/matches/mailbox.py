@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 class Doorkeeper(Protocol):
-    """Who is told that a bot has gone: the host."""
+    """Who is told that a bot has gone (`attendance`)."""
 
     def left(self, bot: Bot) -> None:
         """The bot's stream or poll has ended."""
@@ -80,6 +80,26 @@ class Bot:
             for poller in pollers:
                 if not poller.done():
                     poller.set_result(None)
+
+    def open_turn(self, match_id: str) -> OpenTurn | None:
+        """Return a turn that nobody has taken, else one that is not answered yet ("": any match)."""
+        for turn in self.ready:
+            if not match_id or turn.match.id == match_id:
+                return turn
+        for match in self.matches:
+            if not match_id or match.id == match_id:
+                for player in match.players:
+                    if player.bot is self and player.turn is not None and not player.turn.held:
+                        return player.turn
+        return None
+
+    def thinks(self) -> bool:
+        """Whether the clock of a turn runs for the bot."""
+        return any(
+            player.bot is self and player.clock.started_ns
+            for match in self.matches
+            for player in match.players
+        )
 
     def hand_out(self, turn: OpenTurn) -> None:
         """Mark a turn as taken."""

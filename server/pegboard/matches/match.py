@@ -306,6 +306,10 @@ class Match:
             rules_version=self.rules_version,
         )
 
+    def bots(self) -> list[Bot]:
+        """Return the bots that sit here, each once."""
+        return list(dict.fromkeys([player.bot for player in self.players]))
+
     # What the host does
 
     def deal(self) -> tuple[State, list[Any]]:
@@ -329,14 +333,13 @@ class Match:
         player.last = turn
         turn.close()
 
-    def ask(self) -> list[OpenTurn]:
-        """Open the turns that are due, withdraw those that no longer are. Return the new ones.
+    def ask(self, acting: tuple[Seat, ...]) -> list[OpenTurn]:
+        """Open the turns of those who are to act, withdraw all others. Return the new ones.
 
         A turn stands as long as its `Choices` are the same object (`rules.game.State.choices`).
         """
         state = self.state
         assert state is not None
-        acting = state.to_act()
         opened = []
         for player in self.players:
             if player.seat not in acting:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import lru_cache
 from sys import intern
 from types import MappingProxyType
@@ -48,9 +48,21 @@ class Entry(NamedTuple):
 
 def spec_text(spec: MatchSpec) -> str:
     """Return the spec as JSON, without label and seed, which have columns of their own."""
-    fields = asdict(replace(spec, options={}, seed=None))
-    del fields["seed"], fields["label"]
-    fields["options"] = dict(spec.options)
+    control = spec.time_control
+    fields = {
+        "variant": spec.variant,
+        "bots": spec.bots,
+        "options": dict(spec.options),
+        "time_control": {
+            "bank_ms": control.bank_ms,
+            "increment_ms": control.increment_ms,
+            "move_ms": control.move_ms,
+            "startup_ms": control.startup_ms,
+        },
+        "nonce": spec.nonce,
+        "withhold_seed": spec.withhold_seed,
+        "illegal_move_limit": spec.illegal_move_limit,
+    }
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -100,8 +112,14 @@ def _time_control(control: TimeControl) -> TimeControl:
 
 def result_text(result: Result) -> str:
     """Return the result as JSON."""
-    fields = asdict(result)
-    fields["termination"] = result.termination.name
+    fields = {
+        "termination": result.termination.name,
+        "seat_at_fault": result.seat_at_fault,
+        "points": result.points,
+        "scores": result.scores,
+        "games_won": result.games_won,
+        "detail": result.detail,
+    }
     return json.dumps(fields, separators=(",", ":"))
 
 

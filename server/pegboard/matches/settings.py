@@ -1,0 +1,30 @@
+"""What a host does where a match says nothing, and how much it keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class HostSettings:
+    """Settings of one host.
+
+    `reconnect_s`: how long a bot may be away. `move_ms`, `startup_ms`, `illegal_move_limit`: the
+    defaults of a match. `lag_ms`: what a seat may overrun, refilled by `lag_refill_ms` with each
+    answer. `claims_max`: refused claims in one turn, each without cost but the last (R-C8.6).
+    `finished_kept`: finished matches kept in memory, of which `events_kept` with their events.
+    `batch_max`: matches created at once. `store_patience_s`: how long to go on trying when the store
+    cannot be written.
+    """
+
+    reconnect_s: float = 30.0
+    move_ms: int = 10_000
+    startup_ms: int = 60_000
+    illegal_move_limit: int = 3
+    lag_ms: int = 100
+    lag_refill_ms: int = 10
+    claims_max: int = 64
+    finished_kept: int = 1024
+    events_kept: int = 64
+    batch_max: int = 1000
+    store_patience_s: float = 30.0
