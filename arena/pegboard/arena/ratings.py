@@ -53,17 +53,21 @@ class Block(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """One line of the table. `games` counts seats held; the numbers of a bot without games are 0."""
+    """One line of the table. `games` counts seats held; the numbers of a bot without games are 0.
+
+    `error` and the Elo interval are None where nothing can be said: a single block, or (the
+    interval) blocks that all came out the same, as when a bot wins everything.
+    """
 
     rank: int
     bot: str
     points: float
     games: int
     score: float
-    error: float
+    error: float | None
     elo: float
-    elo_low: float
-    elo_high: float
+    elo_low: float | None
+    elo_high: float | None
 
 
 class Table(NamedTuple):
@@ -201,7 +205,7 @@ def table(tally: Tally, *, resamples: int = RESAMPLES) -> Table:
 
 
 def rate(bots: Sequence[str], strata: Sequence[Stratum], *, resamples: int = RESAMPLES) -> Table:
-    """Rate bots by some strata. `resamples` 0: no Elo interval, both ends equal to the rating.
+    """Rate bots by some strata. `resamples` 0: no Elo interval.
 
     The result depends on the blocks alone, not on the order in which they were added.
     """
@@ -223,14 +227,18 @@ def rate(bots: Sequence[str], strata: Sequence[Stratum], *, resamples: int = RES
             points=round(float(points[i]), 6),
             games=round(float(games[i])),
             score=round(float(score[i]), 6),
-            error=round(float(error[i]), 6),
+            error=_rounded(error[i], 6),
             elo=round(float(elo[i]), 2),
-            elo_low=round(float(low[i]), 2),
-            elo_high=round(float(high[i]), 2),
+            elo_low=_rounded(low[i], 2),
+            elo_high=_rounded(high[i], 2),
         )
         for rank, i in enumerate(order, start=1)
     )
     return Table(standings, tuple(bots), np.round(cross, 6), np.round(cross + cross.T, 6))
+
+
+def _rounded(value: float, digits: int) -> float | None:
+    return None if math.isnan(value) else round(float(value), digits)
 
 
 def bradley_terry(taken: Floats, virtual_games: float = VIRTUAL_GAMES) -> Floats:
@@ -284,9 +292,10 @@ def _mean_where(values: Floats, mask: npt.NDArray[np.bool_]) -> Floats:
 def _interval(
     strata: Sequence[Stratum], count: int, elo: Floats, resamples: int
 ) -> tuple[Floats, Floats]:
-    """Percentiles of the ratings over bootstrap samples of blocks."""
+    """Percentiles of the ratings over bootstrap samples of blocks; NaN where none differ."""
+    unknown = np.full(count, np.nan)
     if not resamples or not strata:
-        return elo, elo
+        return unknown, unknown
     rng = np.random.default_rng(_SEED)
     samples = np.zeros((resamples, count, count))
     for stratum in strata:
@@ -295,20 +304,26 @@ def _interval(
     ratings = bradley_terry(samples)
     tail = 100 * (1 - CONFIDENCE) / 2
     low, high = np.percentile(ratings, [tail, 100 - tail], axis=0)
-    return np.minimum(low, elo), np.maximum(high, elo)
+    known = high - low > _TOLERANCE * ELO
+    return (
+        np.where(known, np.minimum(low, elo), np.nan),
+        np.where(known, np.maximum(high, elo), np.nan),
+    )
 
 
 def _score_errors(strata: Sequence[Stratum], score: Floats, games: Floats) -> Floats:
     """Half widths of the mean points: a ratio estimate over blocks, stratified by pairing.
 
-    A pairing with a single block tells nothing of its spread; it is pooled with nothing and adds
-    the spread of its own residual, as a pairing with two equal blocks would.
+    A pairing with a single block says nothing about its own spread; its distance from the bot's
+    mean stands in for it. NaN for a bot with a single block in all.
     """
-    variance = np.zeros(len(score))
+    variance, blocks_of = np.zeros(len(score)), np.zeros(len(score))
     for stratum in strata:
         blocks = int(stratum.counts.sum())
         residual = stratum.points - score[stratum.bots] * stratum.games
         mean = (stratum.counts @ residual) / blocks if blocks > 1 else 0.0
         squares = stratum.counts @ (residual - mean) ** 2
         variance[stratum.bots] += squares * blocks / max(blocks - 1, 1)
-    return _Z * np.divide(np.sqrt(variance), games, out=np.zeros(len(score)), where=games > 0)
+        blocks_of[stratum.bots] += blocks
+    error = _Z * np.divide(np.sqrt(variance), games, out=np.zeros(len(score)), where=games > 0)
+    return np.where(blocks_of == 1, np.nan, error)

@@ -250,16 +250,18 @@ def live_view(snapshot: Snapshot) -> RenderableType:
     for name, side in (("#", "right"), ("bot", "left"), ("score", "right"), ("Elo", "right")):
         table.add_column(name, justify=side)  # type: ignore[arg-type]
     table.add_column("games", justify="right")
-    table.add_column("faults", justify="right")
+    faulty = any(snapshot.faults.values())
+    if faulty:
+        table.add_column("faults", justify="right")
     for line in snapshot.table.standings:
         faults = snapshot.faults.get(line.bot, 0)
         table.add_row(
             str(line.rank),
             Text(line.bot, style="bold" if line.rank == 1 else ""),
-            f"{line.score:.1%} ± {line.error:.1%}",
+            with_error(line.score, line.error),
             f"{line.elo:+.0f}",
             f"{line.games:,}",
-            Text(str(faults), style="red") if faults else "",
+            *([Text(str(faults or ""), style="red")] if faulty else []),
         )
     return Group(bar, table)
 
@@ -273,21 +275,24 @@ def print_results(results: Results, *, json: bool = False, console: Console | No
         width = None if sys.stdout.isatty() else PLAIN_WIDTH
         console = Console(width=width, highlight=False)
     console.print()
-    for part in results_view(results):
+    for part in results_view(results, console):
         console.print(part, soft_wrap=isinstance(part, Text))
 
 
-def results_view(results: Results) -> list[RenderableType]:
+def results_view(results: Results, console: Console) -> list[RenderableType]:
     """Return the tables of a run: the whole, then its events where there are several."""
+    whole = (results.lines, results.bots, results.cross, results.cross_games)
     title = f"{results.name}: {results.finished:,} matches"
     if not results.complete:
         title += f" of {results.total:,}"
     parts: list[RenderableType] = [
         Text(title, style="bold"),
-        standings(results.lines, results.bots, results.cross, results.cross_games),
+        _fitting(console, *whole),
     ]
-    if len(results.events) > 1:
-        parts += [part for event in results.events for part in _event_view(event, results.bots)]
+    for event in results.events if len(results.events) > 1 else ():
+        lines = tuple(line for line in event.lines if line.games)
+        parts.append(Text(event_title(event), style="bold"))
+        parts.append(_fitting(console, lines, results.bots, event.cross, event.cross_games))
     parts += [
         Text.assemble((f"{bot}: ", "bold"), detail, style="yellow")
         for bot, detail in results.last_faults.items()
@@ -303,11 +308,25 @@ _FOOTNOTE = (
 )
 
 
-def _event_view(event: EventTable, bots: tuple[str, ...]) -> list[RenderableType]:
+def event_title(event: EventTable) -> str:
+    """Return an event in a line."""
     seats = "1 seat" if event.seats == 1 else f"{event.seats} seats"
-    title = f"{event.name}: {seats}, {event.matches:,} matches"
-    lines = tuple(line for line in event.lines if line.games)
-    return [Text(title, style="bold"), standings(lines, bots, event.cross, event.cross_games)]
+    return f"{event.name}: {seats}, {event.matches:,} matches"
+
+
+def _fitting(
+    console: Console,
+    lines: tuple[Line, ...],
+    bots: tuple[str, ...],
+    cross: tuple[tuple[float, ...], ...],
+    games: tuple[tuple[float, ...], ...],
+) -> RichTable:
+    """The table with its crosstable, or without where that is too wide."""
+    if 1 < len(lines) <= CROSSTABLE_BOTS:
+        table = standings(lines, bots, cross, games)
+        if console.measure(table).maximum <= console.width:
+            return table
+    return standings(lines, bots, (), ())
 
 
 def standings(
@@ -316,38 +335,44 @@ def standings(
     cross: tuple[tuple[float, ...], ...],
     games: tuple[tuple[float, ...], ...],
 ) -> RichTable:
-    """Return a table of standings, with the crosstable beside it where it is not too wide."""
+    """Return a table of standings, with the crosstable beside it where one is given."""
     table = _frame()
     table.add_column("#", justify="right")
     table.add_column("bot", no_wrap=True)
     for name in ("Elo", "95 %", "score", "points", "games"):
         table.add_column(name, justify="right", no_wrap=True)
-    crossed = 1 < len(lines) <= CROSSTABLE_BOTS
-    for line in lines if crossed else ():
+    for line in lines if cross else ():
         table.add_column(f"v {line.rank}", justify="right", no_wrap=True)
-    table.add_column("faults")
+    faulty = any(line.faults for line in lines)
+    if faulty:
+        table.add_column("faults")
     order = [bots.index(line.bot) for line in lines]
     for own, line in zip(order, lines, strict=True):
-        cells = [cell(cross[own][other], games[own][other]) for other in order] if crossed else []
+        cells = [cell(cross[own][other], games[own][other]) for other in order] if cross else []
         table.add_row(
             str(line.rank),
             Text(line.bot, style="bold" if line.rank == 1 else ""),
             f"{line.elo:+.0f}",
             interval(line),
-            f"{line.score:.1%} ± {line.error:.1%}",
+            with_error(line.score, line.error),
             f"{line.points:,.1f}",
             f"{line.games:,}",
             *cells,
-            Text(fault_words(line.faults), style="red"),
+            *([Text(fault_words(line.faults), style="red")] if faulty else []),
         )
     return table
 
 
 def interval(line: Line) -> str:
-    """Return the Elo interval; there is none where every block came out the same."""
-    if line.elo_low == line.elo_high:
+    """Return the Elo interval, where there is one."""
+    if line.elo_low is None or line.elo_high is None:
         return ""
     return f"{line.elo_low:+.0f} to {line.elo_high:+.0f}"
+
+
+def with_error(score: float, error: float | None) -> str:
+    """Return a score in per cent with its error bar."""
+    return f"{score:.1%}" if error is None else f"{score:.1%} ± {error:.1%}"
 
 
 def cell(taken: float, games: float) -> str:

@@ -44,10 +44,10 @@ class Line(msgspec.Struct, frozen=True):
     points: float
     games: int
     score: float
-    error: float
+    error: float | None
     elo: float
-    elo_low: float
-    elo_high: float
+    elo_low: float | None
+    elo_high: float | None
     faults: dict[str, int]
 
 
