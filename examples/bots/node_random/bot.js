@@ -1,0 +1,172 @@
+// A bot that plays at random, every variant of every game: clients/README.md and the protos are all it
+// is written from. The same PEGBOARD_BOT_SEED gives the same moves, whatever the order of the turns.
+'use strict';
+
+const crypto = require('node:crypto');
+const path = require('node:path');
+const grpc = require('@grpc/grpc-js');
+const loader = require('@grpc/proto-loader');
+
+const PROTOS = process.env.PEGBOARD_PROTOS || path.join(__dirname, '..', '..', '..', 'protos');
+const ADDRESS = process.env.PEGBOARD_ADDRESS || 'localhost:50151';
+const TOKEN = process.env.PEGBOARD_TOKEN || '';
+const SEED = process.env.PEGBOARD_BOT_SEED || '1';
+
+const PROTOCOL_VERSION = 1;
+const PATIENCE_MS = 60_000;
+const BACKOFF_FIRST_MS = 100;
+const BACKOFF_MOST_MS = 5_000;
+const SILENCE_BEATS = 3;
+// After these a new connection may help; after any other status it does not.
+const TRY_AGAIN = new Set([
+  grpc.status.UNAVAILABLE,
+  grpc.status.INTERNAL,
+  grpc.status.CANCELLED,
+  grpc.status.DEADLINE_EXCEEDED,
+]);
+// After these the turn is still open.
+const STILL_OPEN = new Set([
+  'REJECTION_REASON_ILLEGAL_MOVE',
+  'REJECTION_REASON_CLAIM_TOO_HIGH',
+  'REJECTION_REASON_MUST_GO_OUT',
+]);
+
+const definition = loader.loadSync('pegboard/v1/play.proto', {
+  includeDirs: [PROTOS],
+  keepCase: true,
+  longs: String,
+  enums: String,
+  arrays: true,
+});
+const { PlayService } = grpc.loadPackageDefinition(definition).pegboard.v1;
+
+/** Return 48 random bits that depend on the seed and the question only. */
+function chance(turn, attempt) {
+  const question = `${SEED}/${turn.match}/${turn.seat || 0}/${turn.turn_id}/${attempt}`;
+  return crypto.createHash('sha256').update(question).digest().readUIntBE(0, 6);
+}
+
+/** Answer a turn: any listed move; where a number is asked for, mostly a small one. */
+function choose(turn, open) {
+  const bits = chance(turn, open.attempt);
+  const answer = {
+    match: turn.match,
+    seat: turn.seat,
+    turn_id: turn.turn_id,
+    index: bits % turn.legal_moves.length,
+  };
+  if (turn.number) {
+    const room = Math.max(open.high - open.low, 0);
+    const fraction = (Math.floor(bits / 65536) % 65536) / 65536;
+    answer.number = open.low + Math.min(room, Math.floor(-4 * Math.log(1 - fraction)));
+  }
+  open.last = answer.number;
+  return answer;
+}
+
+/** Narrow what is left of the number's range by a refused claim. */
+function learn(open, reason) {
+  open.attempt += 1;
+  if (open.last === undefined) return;
+  if (reason === 'REJECTION_REASON_CLAIM_TOO_HIGH') open.high = open.last - 1;
+  if (reason === 'REJECTION_REASON_MUST_GO_OUT') open.low = open.last + 1;
+}
+
+class Player {
+  constructor() {
+    this.client = new PlayService(ADDRESS, grpc.credentials.createInsecure(), {
+      'grpc.initial_reconnect_backoff_ms': BACKOFF_FIRST_MS,
+      'grpc.max_reconnect_backoff_ms': 1_000,
+    });
+    this.lostAt = Date.now();
+    this.backoffMs = BACKOFF_FIRST_MS;
+    this.stopping = false;
+  }
+
+  connect() {
+    this.open = new Map();
+    this.call = this.client.Play();
+    this.call.on('data', (response) => this.take(response));
+    this.call.on('error', () => {}); // `status` follows and says the same
+    this.call.on('status', (status) => this.ended(status));
+    this.call.write({
+      hello: {
+        token: TOKEN,
+        kit: 'pegboard-node-example',
+        kit_version: '0.1.0',
+        protocol_version: PROTOCOL_VERSION,
+      },
+    });
+  }
+
+  /** Take one message, its fields in the order of their numbers. */
+  take(response) {
+    const answers = [];
+    if (response.welcome) this.welcomed(response.welcome);
+    for (const rejected of response.rejected) {
+      const open = this.open.get(`${rejected.match}/${rejected.seat || 0}`);
+      if (!open || open.turn.turn_id !== rejected.turn_id || !STILL_OPEN.has(rejected.reason)) continue;
+      learn(open, rejected.reason);
+      answers.push(choose(open.turn, open));
+    }
+    for (const ended of response.ended) {
+      for (const seat of ended.seats) this.open.delete(`${ended.match}/${seat}`);
+    }
+    for (const turn of response.turns) {
+      const { min = 0, max = 0 } = turn.number || {};
+      const open = { turn, attempt: 0, low: min, high: max };
+      this.open.set(`${turn.match}/${turn.seat || 0}`, open);
+      answers.push(choose(turn, open));
+    }
+    const heartbeat = response.heartbeat;
+    if (answers.length > 0 || heartbeat) this.call.write({ answers, heartbeat });
+    this.watch();
+  }
+
+  welcomed(welcome) {
+    this.silenceMs = (welcome.heartbeat_interval_ms || 10_000) * SILENCE_BEATS;
+    this.lostAt = 0;
+    this.backoffMs = BACKOFF_FIRST_MS;
+  }
+
+  /** Give the connection up when the server has been silent for too long. */
+  watch() {
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => this.call.cancel(), this.silenceMs);
+  }
+
+  ended(status) {
+    clearTimeout(this.silence);
+    if (this.stopping || status.code === grpc.status.OK) return this.leave(0);
+    if (!TRY_AGAIN.has(status.code)) return this.fail(status.details);
+    if (this.lostAt === 0) this.lostAt = Date.now();
+    if (Date.now() - this.lostAt > PATIENCE_MS) {
+      return this.fail(`no server at ${ADDRESS} for ${PATIENCE_MS / 1000} s; is it running?`);
+    }
+    setTimeout(() => this.connect(), this.backoffMs * (0.5 + Math.random()));
+    this.backoffMs = Math.min(this.backoffMs * 2, BACKOFF_MOST_MS);
+  }
+
+  /** Leave by half-closing; the server ends the stream. */
+  stop() {
+    if (this.stopping) return;
+    this.stopping = true;
+    this.call.end();
+    setTimeout(() => this.leave(0), 2_000);
+  }
+
+  fail(detail) {
+    process.stderr.write(`pegboard bot: ${detail}\n`);
+    this.leave(1);
+  }
+
+  leave(status) {
+    this.client.close();
+    process.exit(status);
+  }
+}
+
+const player = new Player();
+process.on('SIGTERM', () => player.stop());
+process.on('SIGINT', () => player.stop());
+player.connect();
