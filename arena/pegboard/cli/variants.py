@@ -35,7 +35,7 @@ def show_variant(variant_id: str, as_json: bool) -> None:
     print(variant.summary)
     print("\nOptions:")
     rows = [
-        (option.key, option.default or "-", f"{option.help} ({allowed(option)})")
+        (option.key, option.default or "-", f"{option.help}{allowed(option)}")
         for option in variant.game.options()
     ]
     for line in columns([("key", "default", ""), *rows]):
@@ -58,9 +58,10 @@ def describe(variant: catalog.Variant) -> dict[str, object]:
 
 
 def allowed(option: Option) -> str:
-    """Return the values that an option can have."""
-    numbers = f"{option.low} to {option.high}" if option.high > option.low else ""
-    return ", ".join([*option.values, *([numbers] if numbers else [])])
+    """Return the values that an option can have in brackets, or nothing where its help says them."""
+    numbers = [f"{option.low} to {option.high}"] if option.high > option.low else []
+    values = [*option.values, *numbers]
+    return f" ({', '.join(values)})" if values else ""
 
 
 def ranges(seats: tuple[int, ...]) -> str:

@@ -1,0 +1,253 @@
+"""The command line: what it prints, and the one line that each mistake gets."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegboard.cli.main import run
+from pegboard.rules import catalog
+from pegboard.rules.record import Record, RecordResult, events_digest, replay
+from pegboard.rules.shuffle import SeededChance
+
+MISTAKES = {
+    "no such command": (["scor"], "No such command 'scor'"),
+    "no such command of a group": (["tournament", "rnu"], "No such command 'rnu'"),
+    "no such option": (["score", "--foo"], "No such option: --foo"),
+    "no cards": (["score"], "Missing argument"),
+    "no starter": (["score", "5C", "5D", "5H", "JS"], "name the starter"),
+    "no such card": (["score", "5C", "5D", "5H", "JX", "--starter", "5S"], "no card 'JX'"),
+    "no such starter": (["score", "5C", "5D", "5H", "JS", "--starter", "5"], "no card '5'"),
+    "three cards": (["score", "5C", "5D", "5H", "--starter", "5S"], "has 4 cards"),
+    "a card twice": (["score", "5C", "5C", "5H", "JS", "--starter", "5S"], "5C is there twice"),
+    "the starter twice": (
+        ["score", "5C", "5D", "5H", "JS", "--starter", "5C"],
+        "5C is there twice",
+    ),
+    "a joker without jokers": (["score", "JK", "5D", "5H", "JS", "--starter", "5C"], "no jokers"),
+    "no such variant": (["score", "5C", "--variant", "cribage", "--starter", "5S"], "cribbage"),
+    "no cribbage": (["score", "5C", "--variant", "draw", "--starter", "5S"], "draw is no cribbage"),
+    "a crib in squares": (
+        [
+            "score",
+            "5C",
+            "5D",
+            "5H",
+            "JS",
+            "--starter",
+            "5S",
+            "--crib",
+            "--variant",
+            "cribbage-squares",
+        ],
+        "has no crib",
+    ),
+    "a count beyond 31": (["peg", "K", "Q", "J", "5"], "makes the count 35"),
+    "a rank that is none": (["peg", "1"], "no card '1'"),
+    "a wild joker in the play": (["peg", "JK", "--variant", "cribbage-jokers-wild"], "declared"),
+    "an unknown variant": (["variants", "crib-auction"], "cribbage-auction"),
+    "vectors not there": (["vectors", "nowhere.json"], "nowhere.json"),
+    "a record not there": (["replay", "nowhere.jsonl"], "nowhere.jsonl"),
+    "a tournament not there": (["tournament", "run", "nowhere.toml"], "nowhere.toml"),
+    "a run not there": (["tournament", "show", "nowhere"], "nowhere"),
+    "an unknown benchmark": (["bench", "nothing"], "no benchmark 'nothing'"),
+    "a durability that is none": (
+        ["serve", "--unix", "socket", "--durability", "firm"],
+        "strict",
+    ),
+    "a log level that is none": (["serve", "--unix", "socket", "--log-level", "loud"], "loud"),
+    "nowhere to listen": (["serve"], "listen"),
+    "TCP without tokens": (["serve", "--listen", "127.0.0.1:0"], "token"),
+    "tokens not there": (["serve", "--unix", "socket", "--tokens", "nowhere.toml"], "nowhere.toml"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_gets_one_line_and_status_2(
+    arguments: list[str],
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """One clear sentence on standard error, nothing on standard output, no traceback."""
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert sentence in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("pegboard: ")
+
+
+FILES = {
+    "no JSON": (["vectors"], "[1, ", "no JSON"),
+    "no list": (["vectors"], '{"id": 1}', "a vector file is a list"),
+    "not of objects": (["vectors"], "[1]", "a vector file is a list"),
+    "no record": (["replay"], "{}\n", "line 1"),
+    "an empty file of records": (["replay"], "\n", "holds no record"),
+    "a torn record": (["replay", "--verify"], '{"version": 1, "ru', "line 1"),
+    "no TOML": (["tournament", "run"], "name = ", "TOML"),
+    "an unknown key": (["tournament", "run"], 'name = "x"\nblokcs = 3\n', "blocks"),
+}
+
+
+@pytest.mark.parametrize(("command", "content", "sentence"), FILES.values(), ids=FILES)
+def test_a_bad_file_gets_one_line_and_status_2(
+    command: list[str],
+    content: str,
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    """The sentence names the file and what is wrong with it."""
+    path = tmp_path / "bad.toml"
+    path.write_text(content, encoding="utf-8")
+    assert run([*command, str(path)]) == 2
+    captured = capsys.readouterr()
+    lines = captured.err.splitlines()
+    assert any(sentence in line for line in lines)
+    assert all("bad.toml" in line for line in lines), "a sentence a problem, each naming the file"
+
+
+def test_a_file_that_is_no_text_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Bytes that are no UTF-8 are no crash."""
+    path = tmp_path / "bytes"
+    path.write_bytes(b"\xff\xfe\x00")
+    for command in (["vectors"], ["replay"], ["tournament", "run"]):
+        assert run([*command, str(path)]) == 2
+        assert "text" in capsys.readouterr().err
+
+
+def test_score_prints_the_contract_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """The keys of design and docs."""
+    assert run(["score", "5C 5D 5H JS", "--starter", "5S", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "fifteens": 16,
+        "pairs": 12,
+        "runs": 0,
+        "flush": 0,
+        "nobs": 1,
+        "total": 29,
+    }
+
+
+def test_peg_prints_the_contract_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """Suits may be left out; a card is printed as it was given."""
+    assert run(["peg", "5", "5C", "10", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [
+        {"card": "5", "count": 5, "points": 0},
+        {"card": "5C", "count": 10, "points": 2},
+        {"card": "10", "count": 20, "points": 0},
+    ]
+
+
+def test_variants_lists_the_catalog(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every id, and every option of one."""
+    assert run(["variants"]) == 0
+    listed = capsys.readouterr().out
+    assert all(re.search(rf"^{variant} ", listed, re.MULTILINE) for variant in catalog.CATALOG)
+    assert run(["variants", "--json"]) == 0
+    assert [each["id"] for each in json.loads(capsys.readouterr().out)] == list(catalog.CATALOG)
+    assert run(["variants", "cribbage-auction"]) == 0
+    page = capsys.readouterr().out
+    assert "auction" in page
+    assert "## What differs" in page
+
+
+def make_record() -> Record:
+    """Return the record of a short game of Draw in which every first move is made."""
+    game = catalog.game("draw", {"target": "1"})
+    chance = SeededChance(bytes(32), "story")
+    state, events = game.start(2, chance)
+    moves = []
+    while seats := state.to_act():
+        move = state.choices(seats[0]).moves[0]
+        moves.append(f"{seats[0]} {move.text()}")
+        events = events + state.apply(seats[0], move)
+    outcome = state.outcome()
+    assert outcome is not None
+    result = RecordResult("NORMAL", None, outcome.points, outcome.scores, outcome.games_won, "")
+    return Record(
+        rules_version=catalog.RULES_VERSION,
+        match="matches/story",
+        variant="draw",
+        options={"target": "1"},
+        bots=("ann", "bob"),
+        nonce="story",
+        seed=bytes(32),
+        commitment=chance.commitment(),
+        moves=tuple(moves),
+        result=result,
+        events_digest=events_digest(events),
+    )
+
+
+def test_replay_tells_and_verifies(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A true record passes, a forged one is named."""
+    record = make_record()
+    assert list(replay(record))
+    path = tmp_path / "records.jsonl"
+    path.write_text(record.to_json() + "\n", encoding="utf-8")
+    assert run(["replay", str(path), "--verify"]) == 0
+    assert "1 records verified" in capsys.readouterr().out
+    assert run(["replay", str(path), "--match", "story"]) == 0
+    assert "ROUND_ENDED" in capsys.readouterr().out
+    forged = record.to_json().replace(record.events_digest, "0" * 64)
+    path.write_text(forged + "\n", encoding="utf-8")
+    assert run(["replay", str(path), "--verify"]) == 1
+    assert "matches/story" in capsys.readouterr().out
+
+
+def test_vectors_name_the_failing_ids(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Exit status 1, and a line for each failure."""
+    good = {
+        "id": "good",
+        "kind": "peg_run",
+        "cards": ["5", "5"],
+        "counts": [5, 10],
+        "points": [0, 2],
+    }
+    bad = {**good, "id": "bad", "points": [0, 3]}
+    path = tmp_path / "cases.json"
+    path.write_text(json.dumps([good, bad]), encoding="utf-8")
+    assert run(["vectors", str(path)]) == 1
+    printed = capsys.readouterr().out
+    assert printed.startswith("bad: ")
+    assert "1 passed, 1 failed" in printed
+    path.write_text(json.dumps([good]), encoding="utf-8")
+    assert run(["vectors", str(path)]) == 0
+
+
+def test_doctor_says_what_works(capsys: pytest.CaptureFixture[str]) -> None:
+    """Libraries and sockets work here, or the tests could not run."""
+    assert run(["doctor", "--json"]) == 0
+    found = {each["name"]: each for each in json.loads(capsys.readouterr().out)}
+    assert found["grpcio"]["works"]
+    assert found["Unix sockets"]["works"]
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """`--help` is quick because gRPC, numpy and the rules stay out of it."""
+    code = (
+        "import sys; from pegboard.cli.main import run; run(['--help']);"
+        "assert not {'grpc', 'numpy', 'google.protobuf', 'asyncio'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_the_reader_may_go_away() -> None:
+    """A closed pipe, as by `| head -1`, is no traceback."""
+    command = [sys.executable, "-m", "pegboard.cli.main", "variants", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
