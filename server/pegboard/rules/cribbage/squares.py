@@ -22,13 +22,19 @@ _PLACES = tuple(Place(row, column) for row in range(SIDE) for column in range(SI
 class Filling(PhaseState):
     """The grid is at the table, cells by rows; the card to place is the next of the pack."""
 
-    __slots__ = ()
+    __slots__ = ("asked",)
 
     name = Phase.GRID
 
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.asked: Choices | None = None
+
     def copy(self, table: Table) -> Filling:
         """Return an independent phase at the copied table."""
-        return Filling(table)
+        phase = Filling(table)
+        phase.asked = self.asked
+        return phase
 
     def to_act(self) -> tuple[Seat, ...]:
         """Return the only seat."""
@@ -38,8 +44,10 @@ class Filling(PhaseState):
         """Return the empty cells."""
         if seat:
             return NO_CHOICES
-        cells = zip(_PLACES, self.table.grid, strict=True)
-        return Choices(tuple(place for place, card in cells if card == NO_CARD))
+        if self.asked is None:
+            cells = zip(_PLACES, self.table.grid, strict=True)
+            self.asked = Choices(tuple(place for place, card in cells if card == NO_CARD))
+        return self.asked
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
         """Put the card into a cell and turn the next."""
@@ -51,6 +59,7 @@ class Filling(PhaseState):
         cell = move.row * SIDE + move.column
         if table.grid[cell] != NO_CARD:
             raise illegal(move, "PLACE the card into an empty cell")
+        self.asked = None
         card = self.next_card()
         table.grid = (*table.grid[:cell], card, *table.grid[cell + 1 :])
         table.place += 1
