@@ -8,8 +8,8 @@ depends only on PEGBOARD_BOT_SEED, the match, the seat and the turn.
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from random import Random
-from zlib import crc32
 
 from pegboard.client import Turn, run
 
@@ -20,7 +20,8 @@ def choose(turn: Turn) -> tuple[int, int | None]:
     """Choose at random, anew after each refused claim."""
     key = f"{SEED}/{turn.match}/{turn.seat}/{turn.turn_id}/{len(turn.refused)}"
     if turn.number is None:
-        return crc32(key.encode()) * turn.move_count >> 32, None
+        # A real hash: a checksum of keys so alike would prefer some moves to others.
+        return int.from_bytes(sha256(key.encode()).digest()[:8], "big") % turn.move_count, None
     return turn.random(Random(key))
 
 
