@@ -16,6 +16,7 @@ import msgspec
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.measure import Measurement
 from rich.progress_bar import ProgressBar
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -259,7 +260,7 @@ def live_view(snapshot: Snapshot) -> RenderableType:
             str(line.rank),
             Text(line.bot, style="bold" if line.rank == 1 else ""),
             with_error(line.score, line.error),
-            f"{line.elo:+.0f}",
+            f"{round(line.elo):+}",
             f"{line.games:,}",
             *([Text(str(faults or ""), style="red")] if faulty else []),
         )
@@ -324,7 +325,9 @@ def _fitting(
     """The table with its crosstable, or without where that is too wide."""
     if 1 < len(lines) <= CROSSTABLE_BOTS:
         table = standings(lines, bots, cross, games)
-        if console.measure(table).maximum <= console.width:
+        # Measured without the bound of the console, which would hide that it is too wide.
+        unbounded = console.options.update(max_width=1_000)
+        if Measurement.get(console, unbounded, table).maximum <= console.width:
             return table
     return standings(lines, bots, (), ())
 
@@ -352,7 +355,7 @@ def standings(
         table.add_row(
             str(line.rank),
             Text(line.bot, style="bold" if line.rank == 1 else ""),
-            f"{line.elo:+.0f}",
+            f"{round(line.elo):+}",
             interval(line),
             with_error(line.score, line.error),
             f"{line.points:,.1f}",
@@ -367,7 +370,7 @@ def interval(line: Line) -> str:
     """Return the Elo interval, where there is one."""
     if line.elo_low is None or line.elo_high is None:
         return ""
-    return f"{line.elo_low:+.0f} to {line.elo_high:+.0f}"
+    return f"{round(line.elo_low):+} to {round(line.elo_high):+}"
 
 
 def with_error(score: float, error: float | None) -> str:

@@ -1,0 +1,175 @@
+"""What people see: tables that fit, numbers that mean something, JSON that can be read."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from pegboard.arena import report
+from pegboard.arena.config import Bot, Config, Contest
+from pegboard.arena.report import Plan, Snapshot
+from pegboard.arena.results import Finished, Results, Scoreboard
+from pegboard.arena.schedule import Schedule
+
+CONFIG = Config(
+    name="cup",
+    bots=(Bot("anna"), Bot("bert"), Bot("carl")),
+    events=(
+        Contest(variant="cribbage", seats=2, blocks=4, name="two"),
+        Contest(variant="cribbage-3p", seats=3, blocks=2, name="three"),
+    ),
+)
+
+
+def board(*, faults: bool = False) -> Scoreboard:
+    """Return a finished tournament in which the first name in the alphabet mostly wins."""
+    made = Scoreboard(Schedule(CONFIG))
+    for fixture in made.schedule:
+        order = sorted(fixture.bots, reverse=fixture.block == 1)
+        points = tuple(1 - order.index(bot) / (len(order) - 1) for bot in fixture.bots)
+        late = faults and points[-1] == 0
+        made.add(
+            Finished(
+                fixture.id,
+                fixture.bots,
+                "TIMEOUT" if late else "NORMAL",
+                len(points) - 1 if late else None,
+                points,
+                (121,) * len(points),
+                f"{fixture.bots[-1]} did not answer within 10 s" if late else "",
+            )
+        )
+    return made
+
+
+def printed(results: Results, width: int) -> list[str]:
+    """Return the lines of the tables at a width."""
+    console = Console(file=io.StringIO(), width=width, highlight=False)
+    report.print_results(results, console=console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_the_table_reads_as_a_table() -> None:
+    """Rank, bot, rating with interval, score with error, points, games, crosstable."""
+    text = printed(board().results("cup", "d"), 120)
+    assert "cup: 36 matches" in text
+    head = next(line for line in text if " bot " in line).split()
+    assert head == [
+        "#",
+        "bot",
+        "Elo",
+        "95",
+        "%",
+        "score",
+        "points",
+        "games",
+        "v",
+        "1",
+        "v",
+        "2",
+        "v",
+        "3",
+    ]
+    first = next(line for line in text if " anna " in line)
+    assert "64.3% ± " in first
+    assert first.split()[-3:] == ["·", "64%", "64%"]
+    assert "two: 2 seats, 24 matches" in text
+    assert "three: 3 seats, 12 matches" in text
+
+
+@pytest.mark.parametrize("faults", [False, True])
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_tables_fit_the_terminal(width: int, faults: bool) -> None:
+    """Where the crosstable is too wide it is left out; no cell is ever cut."""
+    results = board(faults=faults).results("cup", "d")
+    text = printed(results, width)
+    tables = [line for line in text if not line.startswith(("score and", "bert:", "carl:"))]
+    assert all(len(line.rstrip()) <= width for line in tables)
+    assert not any("…" in line for line in text)
+    assert any("v 1" in line for line in text) == (width >= 100)
+
+
+def test_faults_are_counted_and_the_last_reason_given() -> None:
+    """By kind; a table without faults has no such column."""
+    text = "\n".join(printed(board(faults=True).results("cup", "d"), 120))
+    assert "timeout" in text
+    assert "carl: carl did not answer within 10 s" in text
+    assert "faults" not in "\n".join(printed(board().results("cup", "d"), 120))
+
+
+def test_json_is_the_results(capsys: pytest.CaptureFixture[str]) -> None:
+    """Standard output has the JSON and nothing else."""
+    results = board().results("cup", "d")
+    reporter = report.make_reporter(json=True)
+    reporter.started(Plan("cup", Path("out"), ("a", "b"), ("two",), 36, 0))
+    reporter.finished(results)
+    captured = capsys.readouterr()
+    assert msgspec.json.decode(captured.out.encode(), type=Results) == results
+    assert json.loads(captured.out)["lines"][0]["bot"] == "anna"
+    assert captured.err == "cup: 2 bots, two, 36 matches; results in out\n"
+
+
+def snapshot(finished: int, elapsed_s: float, made: Scoreboard) -> Snapshot:
+    """Return a moment of a run."""
+    faults = dict.fromkeys(("anna", "bert", "carl"), 0) | {"bert": 3}
+    return Snapshot(finished, 36, 4, finished, elapsed_s, made.live(), faults)
+
+
+def test_away_from_a_terminal_progress_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Ten seconds apart, with the leaders."""
+    reporter = report.PlainReporter()
+    for second in range(25):
+        reporter.progress(snapshot(second, float(second), board()))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("10 of 36 matches, 1/s, 26 s left; 1. anna 64.3%; 2. bert ")
+
+
+def test_at_a_terminal_standings_change_in_place() -> None:
+    """A bar, numbers, the table of whole blocks, and notes above."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, height=30)
+    reporter = report.LiveReporter(console)
+    reporter.started(Plan("cup", Path("out"), ("a", "b"), ("two",), 36, 5))
+    reporter.progress(snapshot(18, 9.0, board()))
+    reporter.note("bert exited with status 1")
+    reporter.stopped()
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    for part in ("5 of them played before", "bert exited with status 1", "50%", "anna", "faults"):
+        assert part in text, part
+
+
+def test_before_the_first_block_there_is_only_the_bar() -> None:
+    """No table of zeros."""
+    console = Console(file=io.StringIO(), width=100)
+    console.print(report.live_view(snapshot(0, 0.1, Scoreboard(Schedule(CONFIG)))))
+    assert isinstance(console.file, io.StringIO)
+    assert "anna" not in console.file.getvalue()
+    assert "0 of 36 matches" in console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.4, "0 s"), (89, "89 s"), (300, "5 min"), (7500, "2 h 05 min")]
+)
+def test_durations_are_for_people(seconds: float, words: str) -> None:
+    """Seconds, minutes, hours."""
+    assert report.duration(seconds) == words
+
+
+def test_a_stopped_run_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    """With or without a table."""
+    empty = Scoreboard(Schedule(CONFIG)).results("cup", "d")
+    report.PlainReporter().interrupted(empty, Path("out"))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == (
+        "stopped after 0 of 36 matches; the same command continues it from out\n"
+    )
