@@ -6,7 +6,7 @@ from typing import Any
 
 from pegboard.rules.cribbage.events import BidMade, CribSold, Reason
 from pegboard.rules.cribbage.moves import PASS, Bid, Pass
-from pegboard.rules.cribbage.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
+from pegboard.rules.cribbage.phase import PhaseState, illegal, not_your_turn
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Phase
 from pegboard.rules.game import Choices, Seat
@@ -29,8 +29,8 @@ class Bidding(PhaseState):
 
     def copy(self, table: Table) -> Bidding:
         """Return an independent phase at the copied table."""
-        phase = Bidding.__new__(Bidding)
-        phase.table = table
+        phase = Bidding(table)
+        phase.question = self.question
         phase.turn = self.turn
         phase.bidding = self.bidding
         return phase
@@ -39,10 +39,8 @@ class Bidding(PhaseState):
         """Return the one seat that is asked."""
         return (self.turn,)
 
-    def choices(self, seat: Seat) -> Choices:
+    def ask(self, seat: Seat) -> Choices:
         """Return the pass and the open bid; at the maximum only the pass is left."""
-        if seat != self.turn:
-            return NO_CHOICES
         low, high = self._range()
         return Choices((PASS, _BID), (low, high)) if low <= high else _PASS_ONLY
 
@@ -66,6 +64,7 @@ class Bidding(PhaseState):
         else:
             hint = f"PASS or BID {low} to {high}" if low <= high else "PASS: nobody can bid more"
             raise illegal(move, hint)
+        self.question = None
         return self._pass_on(seat, events)
 
     def _pass_on(self, seat: Seat, events: list[Any]) -> bool:

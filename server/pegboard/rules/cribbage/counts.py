@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
 from pegboard.rules.cribbage.deal import SOLITAIRE_DEALS
-from pegboard.rules.cribbage.events import CribShown, HandShown, Reason
+from pegboard.rules.cribbage.events import CribShown, HandShown, LazyItems, Reason
 from pegboard.rules.cribbage.show import show_items, show_points
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.game import Seat
 
 BACK_UP = 10
+_HAND, _CRIB = Reason.HAND, Reason.CRIB
 
 
 class Count(NamedTuple):
@@ -27,12 +28,11 @@ class Count(NamedTuple):
 
     def points(self, table: Table) -> int:
         """Return the true points."""
-        is_crib = self.reason == Reason.CRIB
-        return show_points(self.effective, self.starter, is_crib, table.setup.rules)
+        return show_points(self.effective, self.starter, self.reason is _CRIB, table.setup.rules)
 
     def lay_open(self, events: list[Any]) -> None:
         """Show the cards."""
-        if self.reason == Reason.CRIB:
+        if self.reason is _CRIB:
             events.append(CribShown(self.seat, self.cards))
         else:
             events.append(HandShown(self.seat, self.cards, self.hand))
@@ -51,12 +51,12 @@ def counts(table: Table) -> Iterator[Count]:
         cards = table.kept[seat]
         bound = table.bound[seat]
         effective = _bind(cards, bound) if bound else cards
-        yield Count(seat, Reason.HAND, 0, cards, effective, starter)
+        yield Count(seat, _HAND, 0, cards, effective, starter)
         second = table.second_hands[seat]
         if second:
-            yield Count(seat, Reason.HAND, 1, second, second, starter)
+            yield Count(seat, _HAND, 1, second, second, starter)
     crib_starter = NO_CARD if setup.form.crib_without_starter else starter
-    yield Count(table.crib_owner, Reason.CRIB, 0, table.crib, table.crib, crib_starter)
+    yield Count(table.crib_owner, _CRIB, 0, table.crib, table.crib, crib_starter)
 
 
 def _bind(cards: tuple[Card, ...], bound: tuple[Card, ...]) -> tuple[Card, ...]:
@@ -71,9 +71,9 @@ def count_all(table: Table, events: list[Any]) -> None:
     rules = table.setup.rules
     for count in counts(table):
         count.lay_open(events)
-        is_crib = count.reason == Reason.CRIB
-        points = show_points(count.effective, count.starter, is_crib, rules)
-        items = show_items(count.effective, count.starter, is_crib, rules) if points else ()
+        counted = (count.effective, count.starter, count.reason is _CRIB, rules)
+        points = show_points(*counted)
+        items = LazyItems(show_items, *counted) if points else ()
         if table.peg(count.seat, points, count.reason, items, events):
             return
         if not points and charge_zero(table, count.seat, events):

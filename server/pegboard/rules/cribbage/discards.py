@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 from pegboard.rules.cards import JOKER, Card
@@ -22,43 +22,52 @@ _FIVE = 4
 class Discarding(PhaseState):
     """`sizes` is by seat: how many cards it lays away; `pending` are the seats still to do so."""
 
-    __slots__ = ("pending", "sizes")
+    __slots__ = ("pending", "questions", "sizes")
 
     name = Phase.DISCARD
 
     def __init__(self, table: Table) -> None:
         super().__init__(table)
-        setup = table.setup
-        discards, dealer, seats = setup.deal.discards, table.dealer, setup.seats
-        self.sizes = [discards[(seat - dealer) % seats] for seat in range(seats)]
-        self.pending = [seat for seat in range(seats) if self.sizes[seat]]
+        self.sizes = table.setup.discards[table.dealer]
+        self.pending = tuple([seat for seat, size in enumerate(self.sizes) if size])
+        self.questions: dict[Seat, Choices] = {}
 
     def copy(self, table: Table) -> Discarding:
         """Return an independent phase at the copied table."""
         phase = type(self).__new__(type(self))
         phase.table = table
         phase.sizes = self.sizes
-        phase.pending = self.pending.copy()
+        phase.pending = self.pending
+        phase.questions = self.questions.copy()
         return phase
 
     def to_act(self) -> tuple[Seat, ...]:
         """Return the seats that have not laid away yet."""
-        return tuple(self.pending)
+        return self.pending
 
     def choices(self, seat: Seat) -> Choices:
         """Return the sets of cards that the seat may lay away."""
         if seat not in self.pending:
             return NO_CHOICES
+        question = self.questions.get(seat)
+        if question is None:
+            question = self.questions[seat] = Choices(self._moves(seat))
+        return question
+
+    def _moves(self, seat: Seat) -> tuple[CribbageMove, ...]:
         hand, size = self.table.hands[seat], self.sizes[seat]
         if self.binds_fives(seat):
-            return Choices(tuple(map(discard, with_fives(hand, size))))
-        return Choices(tuple(map(discard, sets_of(hand, size))))
+            return tuple(map(discard, with_fives(hand, size)))
+        if size == 2 and len(hand) == _SIX and hand[-1] != JOKER:
+            return pairs_of_six(*hand)
+        return tuple(map(discard, sets_of(hand, size)))
 
     def binds_fives(self, seat: Seat) -> bool:
         """Whether fives have to go (R-C9.6); the lone seat decides that with the crib (X-09)."""
         setup = self.table.setup
-        lone = setup.form.name == LONE_CRIB and seat == setup.lone
-        return setup.game.discard_fives and not lone
+        if not setup.game.discard_fives:
+            return False
+        return setup.form.name != LONE_CRIB or seat != setup.lone
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
         """Lay cards away."""
@@ -72,18 +81,35 @@ class Discarding(PhaseState):
             check_fives(hand, cards, move)
         table.hands[seat] = rest
         table.discards[seat] += cards
+        self.questions.pop(seat, None)
         events.append(Discarded(seat, cards))
         return self.finish(seat, events)
 
     def finish(self, seat: Seat, events: list[Any]) -> bool:
         """Note that the seat has chosen; with the last one the crib is complete."""
-        self.pending.remove(seat)
+        self.pending = tuple([other for other in self.pending if other != seat])
         if self.pending:
             return False
         table = self.table
-        crib = [card for cards in table.discards for card in cards]
-        table.crib = tuple(sorted(crib + list(table.crib)))
+        table.crib = tuple(sorted(chain(table.crib, *table.discards)))
         return True
+
+
+_SIX = 6
+_PAIRS = [[discard((low, high)) for high in range(JOKER)] for low in range(JOKER)]
+"""Every discard of two cards, by card and card."""
+
+
+def pairs_of_six(a: Card, b: Card, c: Card, d: Card, e: Card, f: Card) -> tuple[Discard, ...]:
+    """Return the fifteen pairs of six different cards in documented order, quickly."""
+    with_a, with_b, with_c, with_d = _PAIRS[a], _PAIRS[b], _PAIRS[c], _PAIRS[d]
+    return (
+        *(with_a[b], with_a[c], with_a[d], with_a[e], with_a[f]),
+        *(with_b[c], with_b[d], with_b[e], with_b[f]),
+        *(with_c[d], with_c[e], with_c[f]),
+        *(with_d[e], with_d[f]),
+        _PAIRS[e][f],
+    )
 
 
 def sets_of(hand: Sequence[Card], size: int) -> Sequence[tuple[Card, ...]]:

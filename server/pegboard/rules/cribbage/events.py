@@ -6,8 +6,9 @@ what perft files and `events_digest` hash. Fields are those of protos/pegboard/v
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
 from pegboard.rules.game import Seat
@@ -51,6 +52,41 @@ class Item(NamedTuple):
     def text(self) -> str:
         """Return e.g. `fifteen 2 (7C 8D)`."""
         return f"{self.kind.name.lower()} {self.points} ({cards_text(self.cards)})"
+
+
+class LazyItems(Sequence[Item]):
+    """Items that are found when somebody looks at them, for most events are never looked at.
+
+    Equal to any sequence of the same items.
+    """
+
+    __slots__ = ("_arguments", "_find", "_found")
+
+    def __init__(self, find: Callable[..., tuple[Item, ...]], *arguments: object) -> None:
+        self._find = find
+        self._arguments = arguments
+        self._found: tuple[Item, ...] | None = None
+
+    def found(self) -> tuple[Item, ...]:
+        """Return the items."""
+        if self._found is None:
+            self._found = self._find(*self._arguments)
+        return self._found
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.found()[place]
+
+    def __len__(self) -> int:
+        return len(self.found())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self.found() == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self.found())
+
+    def __repr__(self) -> str:
+        return repr(self.found())
 
 
 class CutForDeal(NamedTuple):
@@ -270,7 +306,7 @@ class Scored(NamedTuple):
     side: int
     points: int
     reason: Reason
-    items: tuple[Item, ...]
+    items: Sequence[Item]
     score: int
 
     def text(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from pegboard.rules.cribbage.discards import check_fives, sets_of, take, with_fives
 from pegboard.rules.cribbage.events import CribTaken, Exchanged
 from pegboard.rules.cribbage.moves import Exchange
-from pegboard.rules.cribbage.phase import NO_CHOICES, PhaseState, not_your_turn
+from pegboard.rules.cribbage.phase import PhaseState, not_your_turn
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Phase
 from pegboard.rules.game import Choices, Seat
@@ -24,18 +24,17 @@ class Exchanging(PhaseState):
 
     def copy(self, table: Table) -> Exchanging:
         """Return an independent phase at the copied table."""
-        return Exchanging(table)
+        phase = Exchanging(table)
+        phase.question = self.question
+        return phase
 
     def to_act(self) -> tuple[Seat, ...]:
         """Return the lone seat."""
         return (self.table.setup.lone,)
 
-    def choices(self, seat: Seat) -> Choices:
+    def ask(self, seat: Seat) -> Choices:
         """Return the sets of four that may go back, fives first where they have to (X-09)."""
-        setup = self.table.setup
-        if seat != setup.lone:
-            return NO_CHOICES
-        sets = with_fives if setup.game.discard_fives else sets_of
+        sets = with_fives if self.table.setup.game.discard_fives else sets_of
         return Choices(tuple(map(Exchange, sets(self.table.hands[seat], _FOUR))))
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:

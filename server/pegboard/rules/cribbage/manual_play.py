@@ -19,7 +19,7 @@ from pegboard.rules.cribbage.claims import (
 from pegboard.rules.cribbage.events import Claimed, CountEnded, Reason
 from pegboard.rules.cribbage.moves import GO, Call, Claim, Pass, Play
 from pegboard.rules.cribbage.pegging import peg_points
-from pegboard.rules.cribbage.phase import NO_CHOICES, illegal, not_your_turn
+from pegboard.rules.cribbage.phase import PhaseState, illegal, not_your_turn
 from pegboard.rules.cribbage.play import Playing
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Counting
@@ -35,14 +35,13 @@ class ManualPlaying(Playing):
     nobody can shut a window by being quick.
     """
 
-    __slots__ = ("due", "ended", "question", "window")
+    __slots__ = ("due", "ended", "window")
 
     def __init__(self, table: Table) -> None:
         super().__init__(table)
         self.window: Window | None = None
         self.due: tuple[Reason, int] | None = None
         self.ended = False
-        self.question: Choices | None = None
 
     def copy(self, table: Table) -> ManualPlaying:
         """Return an independent phase at the copied table."""
@@ -51,7 +50,6 @@ class ManualPlaying(Playing):
         phase.window = self.window
         phase.due = self.due
         phase.ended = self.ended
-        phase.question = self.question
         return phase
 
     def _waits(self) -> bool:
@@ -70,19 +68,15 @@ class ManualPlaying(Playing):
 
     def choices(self, seat: Seat) -> Choices:
         """Return the plays, then the call, with a number for both; or pass and call; or the claim."""
-        if seat not in self.to_act():
-            return NO_CHOICES
         window = self.window
-        if window is not None and (self._waits() or seat != self.turn):
+        if window is not None and seat in window.callers and (self._waits() or seat != self.turn):
             return window.question
+        return PhaseState.choices(self, seat)
+
+    def ask(self, seat: Seat) -> Choices:
+        """Return what the seat on turn is asked; it stays the same while others pass."""
         if self.due is not None:
             return Choices((CLAIM,), (0, GO_MOST))
-        if self.question is None:
-            self.question = self._question(seat)
-        return self.question
-
-    def _question(self, seat: Seat) -> Choices:
-        """Return what the seat on turn is asked; it stays the same while others pass."""
         most = self.table.setup.claim_play
         plays = self.table.setup.joker_rules.plays(self.table.hands[seat], self.running)
         moves = tuple(map(_with_claim, plays)) or (GO,)
@@ -129,7 +123,7 @@ class ManualPlaying(Playing):
             raise illegal(move, f"CLAIM 0 to {GO_MOST} for the last card")
         reason, points = due
         claim = check_claim(self.table, seat, move.points, points, move)
-        self.due = None
+        self.due = self.question = None
         if self._take_claim(seat, reason, claim, points, events):
             return True
         return self._finish_count()

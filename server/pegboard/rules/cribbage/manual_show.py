@@ -8,7 +8,7 @@ from pegboard.rules.cribbage.claims import CLAIM, Window, call, check_claim, ope
 from pegboard.rules.cribbage.counts import Count, charge_zero, counts
 from pegboard.rules.cribbage.events import Claimed
 from pegboard.rules.cribbage.moves import Call, Claim, Pass
-from pegboard.rules.cribbage.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
+from pegboard.rules.cribbage.phase import PhaseState, illegal, not_your_turn
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Counting, Phase
 from pegboard.rules.game import Choices, Seat
@@ -32,6 +32,7 @@ class Showing(PhaseState):
         """Return an independent phase at the copied table."""
         phase = Showing.__new__(Showing)
         phase.table = table
+        phase.question = self.question
         phase.counts = self.counts
         phase.place = self.place
         phase.points = self.points
@@ -55,10 +56,12 @@ class Showing(PhaseState):
 
     def choices(self, seat: Seat) -> Choices:
         """Return the open claim, or pass and the open call."""
-        if seat not in self.to_act():
-            return NO_CHOICES
-        if self.window is not None:
+        if self.window is not None and seat in self.window.callers:
             return self.window.question
+        return super().choices(seat)
+
+    def ask(self, seat: Seat) -> Choices:
+        """Return the open claim."""
         return Choices((CLAIM,), (0, self.table.setup.claim_show))
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
@@ -87,6 +90,7 @@ class Showing(PhaseState):
         events.append(claimed)
         if table.peg(seat, claim, current.reason, (), events):
             return True
+        self.question = None
         self.window = open_window(table, claimed, current.cards, self.points)
         return False
 

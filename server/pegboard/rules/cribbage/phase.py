@@ -16,14 +16,19 @@ NO_CHOICES = Choices(())
 
 
 class PhaseState:
-    """A phase in progress. `apply` returns whether it is done (or the game over)."""
+    """A phase in progress. `apply` returns whether it is done (or the game over).
 
-    __slots__ = ("table",)
+    `question` is what the seat on turn is asked, made when somebody wants to know and the same object
+    until the turn is over; phases that ask several seats keep one for each.
+    """
+
+    __slots__ = ("question", "table")
 
     name: ClassVar[Phase]
 
     def __init__(self, table: Table) -> None:
         self.table = table
+        self.question: Choices | None = None
 
     def copy(self, table: Table) -> PhaseState:
         """Return an independent phase at the copied table."""
@@ -34,7 +39,16 @@ class PhaseState:
         raise NotImplementedError
 
     def choices(self, seat: Seat) -> Choices:
-        """Return what a seat that is asked may do."""
+        """Return what a seat may do; NO_CHOICES where it is not asked."""
+        if seat not in self.to_act():
+            return NO_CHOICES
+        question = self.question
+        if question is None:
+            question = self.question = self.ask(seat)
+        return question
+
+    def ask(self, seat: Seat) -> Choices:
+        """Return what the seat on turn may do."""
         raise NotImplementedError
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:

@@ -10,6 +10,7 @@ from pegboard.rules.cribbage.events import (
     CountEnded,
     Item,
     ItemKind,
+    LazyItems,
     Reason,
     WentGo,
 )
@@ -20,8 +21,6 @@ from pegboard.rules.cribbage.phase import NO_CHOICES, PhaseState, illegal, not_y
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Phase, PlayedCard
 from pegboard.rules.game import Choices, Seat
-
-_GO_ONLY = Choices((GO,))
 
 
 class Playing(PhaseState):
@@ -47,6 +46,7 @@ class Playing(PhaseState):
         """Return an independent phase at the copied table."""
         phase = type(self).__new__(type(self))
         phase.table = table
+        phase.question = self.question
         phase.cards = self.cards.copy()
         phase.running = self.running
         phase.gone = self.gone
@@ -56,14 +56,21 @@ class Playing(PhaseState):
 
     def to_act(self) -> tuple[Seat, ...]:
         """Return the one seat on turn."""
-        return (self.turn,)
+        return ALONE[self.turn]
 
     def choices(self, seat: Seat) -> Choices:
         """Return the playable cards, or the go where the seat says it itself."""
         if seat != self.turn:
             return NO_CHOICES
+        question = self.question
+        if question is None:
+            question = self.question = self.ask(seat)
+        return question
+
+    def ask(self, seat: Seat) -> Choices:
+        """Return the playable cards, or the go."""
         plays = self.table.setup.joker_rules.plays(self.table.hands[seat], self.running)
-        return Choices(tuple(plays)) if plays else _GO_ONLY
+        return Choices(tuple(plays) or (GO,))
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
         """Play a card or say go."""
@@ -72,6 +79,7 @@ class Playing(PhaseState):
         if type(move) is Go:
             return self._go(seat, move, events)
         card = self._read(seat, move)
+        self.question = None
         self._lay(seat, move, card, events)
         if self._peg_card(seat, move, events):
             return True
@@ -81,6 +89,7 @@ class Playing(PhaseState):
         """Say go, which only a seat may that cannot play (R-C3.3)."""
         if self.table.setup.joker_rules.can_play(self.table.hands[seat], self.running):
             raise illegal(move, "you can play a card, so you must")
+        self.question = None
         self.gone |= 1 << seat
         events.append(WentGo(seat))
         return self._pass_on(seat, events)
@@ -124,7 +133,7 @@ class Playing(PhaseState):
         points = peg_points(self.cards, self.running, rules)
         if not points:
             return False
-        items = peg_items(self.cards, self.running, rules)
+        items = LazyItems(peg_items, tuple(self.cards), self.running, rules)
         return self.table.peg(seat, points, Reason.PLAY, items, events)
 
     def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
@@ -205,48 +214,73 @@ class Playing(PhaseState):
 
 
 class PlainPlaying(Playing):
-    """The play with 52 cards, the table counting: most matches, so it is made fast."""
+    """The play with 52 cards, the table counting: most matches, so it is written to be fast."""
 
     __slots__ = ()
 
-    def choices(self, seat: Seat) -> Choices:
+    def ask(self, seat: Seat) -> Choices:
         """Return the playable cards, or the go where the seat says it itself."""
-        if seat != self.turn:
-            return NO_CHOICES
         hand = self.table.hands[seat]
         room = LIMIT - self.running
         if room >= _TEN:
-            return Choices(tuple([PLAYS[card] for card in hand]))
+            return _tuple(Choices, (tuple([PLAYS[card] for card in hand]), None))
         plays = tuple([PLAYS[card] for card in hand if VALUE[card] <= room])
-        return Choices(plays) if plays else _GO_ONLY
+        return _tuple(Choices, (plays, None)) if plays else Choices((GO,))
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
-        """Play a card or say go."""
+        """Play a card or say go. What is not a plain legal card is left to the slower way."""
         table = self.table
-        hand = table.hands[seat] if seat == self.turn else ()
-        if (
-            type(move) is not Play
-            or (card := move.card) not in hand
-            or (running := self.running + VALUE[card]) > LIMIT
-            or move.declared != NO_CARD
-            or move.claim is not None
-        ):
+        hand = table.hands[self.turn]
+        if seat != self.turn or type(move) is not Play or move.card not in hand:
             return super().apply(seat, move, events)
-        table.hands[seat].remove(card)
-        table.played.append(PlayedCard(seat, card, NO_CARD))
+        card = move.card
+        running = self.running + VALUE[card]
+        if running > LIMIT or (PLAYS[card] is not move and PLAYS[card] != move):
+            return super().apply(seat, move, events)
+        hand.remove(card)
         cards = self.cards
         cards.append(card)
+        table.played.append(PLAYED[seat][card])
+        self.question = None
         self.running = running
         self.last = seat
-        events.append(CardPlayed(seat, card, NO_CARD, running))
+        events.append(_tuple(CardPlayed, (seat, card, NO_CARD, running)))
         if len(cards) > 1:
-            points = peg_points(cards, running, table.setup.rules)
+            rules = table.setup.rules
+            points = peg_points(cards, running, rules)
             if points:
-                items = peg_items(cards, running, table.setup.rules)
-                if table.peg(seat, points, Reason.PLAY, items, events):
+                items = LazyItems(peg_items, tuple(cards), running, rules)
+                if table.peg(seat, points, _PLAY, items, events):
                     return True
-        return self._pass_on(seat, events)
+        return self._end_count(events) if running == LIMIT else self._pass_on(seat, events)
+
+    def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
+        """Find who plays next: a hand is playable if its lowest card is."""
+        setup, hands, last = self.table.setup, self.table.hands, self.last
+        lefts, room = setup.lefts, LIMIT - self.running
+        while True:
+            seat = lefts[seat]
+            hand = hands[seat]
+            if hand and not self.gone >> seat & 1:
+                if VALUE[hand[0]] <= room:
+                    self.turn = seat
+                    return False
+                if seat != last:
+                    if not setup.game.auto_go:
+                        self.turn = seat
+                        return False
+                    self.gone |= 1 << seat
+                    events.append(WentGo(seat))
+            if seat == last:
+                return self._end_count(events)
 
 
 _TEN = 10
 """The most a card is worth."""
+_PLAY = Reason.PLAY
+_tuple = tuple.__new__
+"""Makes a named tuple without the detour of its constructor."""
+ALONE: tuple[tuple[Seat], ...] = tuple((seat,) for seat in range(5))
+"""The seats to act where it is only one."""
+PLAYED = tuple(tuple(PlayedCard(seat, card, NO_CARD) for card in range(52)) for seat in range(5))
+"""Plain cards on the table, by seat and card."""

@@ -37,9 +37,10 @@ class TwoChoices(Discarding):
 
     def choices(self, seat: Seat) -> Choices:
         """Return the discards, then the sets of four."""
-        if seat not in self.second:
-            return super().choices(seat)
-        return Choices(tuple(map(self.kind, sets_of(self.table.hands[seat], _FOUR))))
+        if seat in self.second and seat not in self.questions:
+            sets = sets_of(self.table.hands[seat], _FOUR)
+            self.questions[seat] = Choices(tuple(map(self.kind, sets)))
+        return super().choices(seat)
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
         """Lay cards away, or choose four."""

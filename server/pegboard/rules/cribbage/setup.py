@@ -25,6 +25,7 @@ class Setup:
         "claim_play",
         "claim_show",
         "deal",
+        "discards",
         "form",
         "game",
         "joker_rules",
@@ -53,6 +54,10 @@ class Setup:
         self.start_scores = game.start_scores or (0,) * self.side_count
         self.lone: Seat = game.lone_seat
         self.lefts = tuple((seat + 1) % seats for seat in range(seats))
+        self.discards = tuple(
+            tuple(self.deal.discards[(seat - dealer) % seats] for seat in range(seats))
+            for dealer in range(seats)
+        )
         self.picks = tuple(_picks(self.deal, seats, dealer) for dealer in range(seats))
         plain = game.jokers == NO_JOKERS
         self.pack_size = 52 if plain else 54

@@ -8,7 +8,7 @@ from pegboard.rules.cards import NO_CARD, Card
 from pegboard.rules.cribbage.deal import shuffle
 from pegboard.rules.cribbage.events import CardPlaced, CardTurned, HandShown, Reason
 from pegboard.rules.cribbage.moves import Place
-from pegboard.rules.cribbage.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
+from pegboard.rules.cribbage.phase import PhaseState, illegal, not_your_turn
 from pegboard.rules.cribbage.show import show_items, show_points
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Phase
@@ -22,32 +22,24 @@ _PLACES = tuple(Place(row, column) for row in range(SIDE) for column in range(SI
 class Filling(PhaseState):
     """The grid is at the table, cells by rows; the card to place is the next of the pack."""
 
-    __slots__ = ("asked",)
+    __slots__ = ()
 
     name = Phase.GRID
-
-    def __init__(self, table: Table) -> None:
-        super().__init__(table)
-        self.asked: Choices | None = None
 
     def copy(self, table: Table) -> Filling:
         """Return an independent phase at the copied table."""
         phase = Filling(table)
-        phase.asked = self.asked
+        phase.question = self.question
         return phase
 
     def to_act(self) -> tuple[Seat, ...]:
         """Return the only seat."""
         return (0,)
 
-    def choices(self, seat: Seat) -> Choices:
+    def ask(self, seat: Seat) -> Choices:
         """Return the empty cells."""
-        if seat:
-            return NO_CHOICES
-        if self.asked is None:
-            cells = zip(_PLACES, self.table.grid, strict=True)
-            self.asked = Choices(tuple(place for place, card in cells if card == NO_CARD))
-        return self.asked
+        cells = zip(_PLACES, self.table.grid, strict=True)
+        return Choices(tuple(place for place, card in cells if card == NO_CARD))
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
         """Put the card into a cell and turn the next."""
@@ -59,7 +51,7 @@ class Filling(PhaseState):
         cell = move.row * SIDE + move.column
         if table.grid[cell] != NO_CARD:
             raise illegal(move, "PLACE the card into an empty cell")
-        self.asked = None
+        self.question = None
         card = self.next_card()
         table.grid = (*table.grid[:cell], card, *table.grid[cell + 1 :])
         table.place += 1

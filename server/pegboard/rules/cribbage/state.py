@@ -17,15 +17,13 @@ from pegboard.rules.game import Chance, Choices, Outcome, Seat
 class CribbageState:
     """Implements `rules.game.State`: a table, the phase that is going on, and the steps of a deal."""
 
-    __slots__ = ("_asked", "_choices", "_step", "_steps", "phase", "table")
+    __slots__ = ("_step", "_steps", "phase", "table")
 
     def __init__(self, table: Table, steps: tuple[Step, ...]) -> None:
         self.table = table
         self.phase: PhaseState = Over(table)
         self._steps = steps
         self._step = 0
-        self._asked: tuple[Seat, ...] | None = None
-        self._choices: dict[Seat, Choices] = {}
 
     @classmethod
     def start(cls, setup: Setup, chance: Chance) -> tuple[CribbageState, list[Any]]:
@@ -45,23 +43,19 @@ class CribbageState:
         state.phase = self.phase.copy(table)
         state._steps = self._steps
         state._step = self._step
-        state._asked = self._asked
-        state._choices = self._choices.copy()
         return state
 
     def to_act(self) -> tuple[Seat, ...]:
         """Return the seats that are asked for a move, ascending; () when the match is over."""
-        asked = self._asked
-        if asked is None:
-            asked = self._asked = self.phase.to_act()
-        return asked
+        return self.phase.to_act()
 
     def choices(self, seat: Seat) -> Choices:
-        """Return what `seat` may do; no moves where it is not asked."""
-        found = self._choices.get(seat)
-        if found is None:
-            found = self._choices[seat] = self.phase.choices(seat)
-        return found
+        """Return what `seat` may do; no moves where it is not asked.
+
+        The same object as long as the question stands, so that asking again costs nothing and a host
+        can tell by it whether an open turn is still good.
+        """
+        return self.phase.choices(seat)
 
     def apply(self, seat: Seat, move: Any) -> list[Any]:
         """Make the move and return its events.
@@ -69,14 +63,7 @@ class CribbageState:
         Raises `NotYourTurn`, `MatchOver` or `IllegalMove` and then changes nothing.
         """
         events: list[Any] = []
-        phase = self.phase
-        done = phase.apply(seat, move, events)
-        self._asked = None
-        if done or phase.name != Phase.DISCARD:
-            self._choices = {}
-        else:  # the others are asked the same as before, so theirs stay the same objects
-            self._choices.pop(seat, None)
-        if done:
+        if self.phase.apply(seat, move, events):
             self._advance(events)
         return events
 

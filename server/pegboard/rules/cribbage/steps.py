@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 from pegboard.rules.cribbage.auction import Bidding
 from pegboard.rules.cribbage.counts import count_all, count_solitaire
@@ -31,7 +29,6 @@ from pegboard.rules.cribbage.second_moves import Giving, Splitting
 from pegboard.rules.cribbage.setup import Setup
 from pegboard.rules.cribbage.show import NO_JOKERS
 from pegboard.rules.cribbage.squares import count_lines, lay_out
-from pegboard.rules.cribbage.table import Table
 
 
 @lru_cache(maxsize=256)
@@ -39,17 +36,17 @@ def steps_of(setup: Setup) -> tuple[Step, ...]:
     """Return what happens in a deal, in order."""
     form, game = setup.form.name, setup.game
     if form == SQUARES:
-        return (lay_out, _silent(turn_starter), _silent(count_lines))
+        return (lay_out, turn_starter, count_lines)
     if form == SOLITAIRE:
         return _SOLITAIRE
     return (
-        _silent(deal_cards),
+        deal_cards,
         *((_asking(Bidding),) if game.auction else ()),
         _asking(_DISCARDING.get(form, Discarding)),
         *((take_crib,) if form == LONE_CRIB else ()),
-        _silent(turn_starter),
+        turn_starter,
         _asking(_playing(setup)),
-        begin_show if game.muggins else _silent(count_all),
+        begin_show if game.muggins else count_all,
     )
 
 
@@ -67,21 +64,11 @@ def _asking(kind: type[PhaseState]) -> Step:
     return lambda table, events: kind(table)
 
 
-def _silent(action: Callable[[Table, list[Any]], None]) -> Step:
-    """Return a step that asks nobody."""
-
-    def step(table: Table, events: list[Any]) -> PhaseState | None:
-        action(table, events)
-        return None
-
-    return step
-
-
 _SOLITAIRE = (
-    _silent(deal_first_six),
+    deal_first_six,
     _asking(Discarding),
-    _silent(deal_second_six),
+    deal_second_six,
     _asking(Discarding),
-    _silent(turn_starter),
-    _silent(count_solitaire),
+    turn_starter,
+    count_solitaire,
 )

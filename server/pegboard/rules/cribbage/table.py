@@ -11,6 +11,9 @@ from pegboard.rules.cribbage.setup import Setup
 from pegboard.rules.cribbage.view import PlayedCard
 from pegboard.rules.game import Chance, Seat
 
+_tuple = tuple.__new__
+"""Makes a named tuple without the detour of its constructor."""
+
 
 class Table:
     """One match's table. Phases change it; `scores`, `rear_pegs`, `games_won` are by side.
@@ -99,7 +102,7 @@ class Table:
         seat: Seat,
         points: int,
         reason: Reason,
-        items: tuple[Item, ...],
+        items: Sequence[Item],
         events: list[Any],
     ) -> bool:
         """Move a peg (R-C2.5, R-C2.9) and return whether the game is over at once (R-C2.4)."""
@@ -114,7 +117,7 @@ class Table:
                 score = target
                 self.over = True
             self.scores[side] = score
-        events.append(Scored(seat, side, points, reason, items, score))
+        events.append(_tuple(Scored, (seat, side, points, reason, items, score)))
         return self.over
 
     def clear(self) -> None:
