@@ -146,6 +146,7 @@ class CribbageAudit:
         self.grid: set[tuple[int, int]] = set()
         self.scores: list[int] = []
         self.won = False
+        self.deal = 0
 
     def moved(self, seat: Seat, move: Any) -> None:
         """Book a move that shows in no event yet: a gift leaves the hand before it arrives (X-15)."""
@@ -162,17 +163,33 @@ class CribbageAudit:
 
     def _GameStarted(self, event: cribbage.GameStarted) -> None:  # noqa: N802 - named by its event
         self.scores = list(event.scores)
+        self.seen = Counter()
 
     def _GameEnded(self, event: cribbage.GameEnded) -> None:  # noqa: N802
         assert list(event.scores) == self.scores
         self.won = False
 
     def _Dealt(self, event: cribbage.Dealt) -> None:  # noqa: N802
+        if self.seats == 1:
+            self._deal_alone(event)
+            return
         self._new_pack([*event.crib, *(card for hand in event.hands for card in hand)])
         self.hands = [Counter(hand) for hand in event.hands]
         self.second = [Counter() for _ in range(self.seats)]
         self.kept = [Counter(hand) for hand in event.hands]
         self.crib = Counter(event.crib)
+
+    def _deal_alone(self, event: cribbage.Dealt) -> None:
+        """Two hands of six a deal, four deals through one pack (R-C7.1)."""
+        self.seen.update(event.hands[0])
+        self._check_pack()
+        if event.deal == self.deal:
+            self.second[0] = self.kept[0]
+        else:
+            self.second[0] = Counter()
+            self.crib = Counter()
+        self.deal = event.deal
+        self.hands[0] = Counter(event.hands[0])
 
     def _new_pack(self, cards: list[int]) -> None:
         """Check that no card is there twice, both jokers being alike."""
@@ -217,8 +234,11 @@ class CribbageAudit:
     def _HandShown(self, event: cribbage.HandShown) -> None:  # noqa: N802
         if self.grid:
             assert len(event.cards) == 4
-        elif event.hand == 0:
+        elif (event.hand == 0) == (self.seats > 1):
+            # Alone, the hand that was put aside is shown first.
             assert +self.kept[event.seat] == Counter(event.cards)
+            if self.seats == 1:
+                self.hands[0] = Counter()
         else:
             assert +self.second[event.seat] == Counter(event.cards)
 

@@ -1,16 +1,18 @@
 """A whole match as a story, with moves that anyone can choose again: golden files and demonstrations.
 
 The rule of choice, for the n-th move (from 1) of a match with a seed: h = SHA-256 of the text
-`SEED/n`, the seed in lower-case hexadecimal. The seat is number (first 8 bytes of h, big-endian)
-mod k of the k seats to act; the move is number (next 8 bytes) mod m of its m moves, open numbers
-filled in from low to high. Where a claim is refused the following move is taken, after the last the
-first, until one is accepted.
+`SEED/n`, the seed in lower-case hexadecimal, read as four big-endian numbers of 8 bytes. The first,
+mod the number of seats to act, is the seat's place among them; the second, mod the number of its
+listed moves, the move. An open number is its least value plus the third, mod 8 or the size of the
+range if that is smaller, so that bids and claims stay low. Where a claim is refused the next number
+is tried, after the highest the lowest, and after all numbers the next move.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from struct import Struct
 from typing import Any, NamedTuple
 
 from pegboard.rules import catalog
@@ -18,6 +20,9 @@ from pegboard.rules.errors import IllegalMove
 from pegboard.rules.game import Seat, State
 from pegboard.rules.record import events_digest
 from pegboard.rules.shuffle import SeededChance
+
+NUMBERS_FIRST = 8
+_NUMBERS = Struct(">4Q")
 
 
 class Turn(NamedTuple):
@@ -35,17 +40,30 @@ class Turn(NamedTuple):
 def make_turn(state: State, seed: bytes, number: int) -> Turn:
     """Make the move that the rule of choice gives for this number, on a state that is not over."""
     digest = hashlib.sha256(f"{seed.hex()}/{number}".encode()).digest()
+    for_seat, for_move, for_number, _ = _NUMBERS.unpack(digest)
     asked = state.to_act()
-    seat = asked[int.from_bytes(digest[:8], "big") % len(asked)]
-    moves = state.choices(seat).expand()
-    first = int.from_bytes(digest[8:16], "big") % len(moves)
-    for step in range(len(moves)):
-        move = moves[(first + step) % len(moves)]
-        try:
-            return Turn(seat, move, state.apply(seat, move))
-        except IllegalMove:  # a claim that is too high, or too low to go out
-            continue
+    seat = asked[for_seat % len(asked)]
+    choices = state.choices(seat)
+    for step in range(len(choices.moves)):
+        listed = choices.moves[(for_move + step) % len(choices.moves)]
+        for move in _filled_in(listed, choices.number, for_number):
+            try:
+                return Turn(seat, move, state.apply(seat, move))
+            except IllegalMove:  # a claim that is too high, or too low to go out
+                continue
     raise AssertionError(f"no move of seat {seat} is accepted")
+
+
+def _filled_in(move: Any, span: tuple[int, int] | None, number: int) -> Iterator[Any]:
+    """Yield the move with its numbers, in the order in which they are tried."""
+    if span is None or not move.is_open:
+        yield move
+        return
+    low, high = span
+    size = high - low + 1
+    first = number % min(size, NUMBERS_FIRST)
+    for step in range(size):
+        yield move.with_number(low + (first + step) % size)
 
 
 def make_turns(state: State, seed: bytes) -> Iterator[Turn]:
