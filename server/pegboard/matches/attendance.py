@@ -26,13 +26,14 @@ class Judge(Protocol):
 
 
 class Attendance:
-    """All bots of which something is known."""
+    """All bots of which something is known. `listening`: some bot has ever asked for events."""
 
     def __init__(
         self, judge: Judge, deadlines: Deadlines, now_ns: Callable[[], int], reconnect_s: float
     ) -> None:
         self.bots: dict[str, Bot] = {}
         self.closed = False
+        self.listening = False
         self._judge = judge
         self._deadlines = deadlines
         self._now_ns = now_ns
@@ -66,6 +67,7 @@ class Attendance:
         bot = self.bot(name)
         if bot.mailbox is not None:
             bot.mailbox.replace()
+        self.listening = self.listening or with_events
         bot.unary = False
         bot.ready.clear()
         bot.out = 0

@@ -135,7 +135,7 @@ class SeatClock:
 
     def stop(self, now_ns: int, lag_ns: int, refill_ns: int, spare_max_ns: int) -> None:
         """End a turn by an answer and charge for it."""
-        used_ns = self.used_ns(now_ns, lag_ns)
+        used_ns = now_ns - self.started_ns - (lag_ns - self.lag_mark_ns)
         self.started_ns = 0
         over_ns = used_ns - self.limit_ns
         if over_ns > 0:
@@ -144,7 +144,7 @@ class SeatClock:
         if self.spare_ns < spare_max_ns:
             self.spare_ns = min(spare_max_ns, self.spare_ns + refill_ns)
         if self.bank_ns >= 0:
-            self.bank_ns += self.increment_ns - used_ns
+            self.bank_ns += self.increment_ns - max(used_ns, 0)
 
     def withdraw(self) -> None:
         """End a turn that is no longer asked; its time is given back."""

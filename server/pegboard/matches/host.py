@@ -342,9 +342,12 @@ class MatchHost:
 
     def _show_events(self, match: Match, count: int) -> None:
         """Let the first `count` events be seen."""
-        match.log.visible = count
-        if match.log.waiters:
-            match.log.wake()
+        events = match.log
+        events.visible = count
+        if events.waiters:
+            events.wake()
+        if not self._attendance.listening:
+            return
         for player in match.players:
             mailbox = player.bot.mailbox
             if mailbox is not None and mailbox.with_events:

@@ -59,10 +59,11 @@ class Log:
 
     def add_events(self, events: list[Any]) -> None:
         """Add events without a move: the first ones."""
+        kept = self.events
+        kept += events
         self.count += len(events)
-        self.events += events
-        if len(self.events) > 2 * KEPT:
-            self._forget(len(self.events) - KEPT)
+        if len(kept) > 2 * KEPT:
+            self._forget(len(kept) - KEPT)
 
     @property
     def first(self) -> int:

@@ -1,0 +1,246 @@
+"""Random schedules from a seed: late, doubled, stale and illegal answers, bots that come and go.
+
+A failure prints the seed; `SEED=n pytest tests/matches/test_simulation.py` runs it again.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pegboard.matches.host import HostSettings
+from pegboard.matches.mailbox import Mailbox
+from pegboard.matches.match import Match, OpenTurn
+from pegboard.matches.rejection import RejectionReason
+from pegboard.matches.spec import Termination, TimeControl
+from pegboard.matches.store import Durability
+
+from tests.matches.fakes import Claim, Guard, Hosted, Stranger, Take, opened, request
+
+BOTS = "abc"
+SETTINGS = HostSettings(reconnect_s=2, lag_ms=50, finished_kept=4, events_kept=2)
+CONTROLS = (
+    TimeControl(move_ms=500, startup_ms=1500),
+    TimeControl(bank_ms=3000, increment_ms=50, move_ms=1000, startup_ms=1500),
+)
+
+
+class World:
+    """One host, three bots of bad manners, and what they have been told."""
+
+    def __init__(self, host: Hosted, rng: random.Random) -> None:
+        self.host = host
+        self.rng = rng
+        self.boxes: dict[str, Mailbox] = {}
+        self.turns: dict[tuple[str, int], OpenTurn] = {}
+        self.past: list[tuple[str, OpenTurn, int]] = []
+        self.told: dict[str, int] = {}
+        self.made = 0
+
+    async def step(self) -> None:
+        """Do one thing."""
+        actions: list[tuple[Any, int]] = [
+            (self.create, 2),
+            (self.connect, 2),
+            (self.leave, 1),
+            (self.take, 8),
+            (self.answer, 14),
+            (self.answer_badly, 2),
+            (self.answer_again, 2),
+            (self.wait, 4),
+            (self.resign, 1 if self.rng.random() < 0.1 else 0),
+            (self.end, 1 if self.rng.random() < 0.2 else 0),
+        ]
+        action = self.rng.choices(*zip(*actions, strict=True))[0]
+        await action()
+        self.check()
+
+    async def create(self) -> None:
+        if len(self.host.running()) < 6:
+            bots = [self.rng.choice(BOTS) for _ in range(self.rng.randint(1, 3))]
+            control = self.rng.choice(CONTROLS)
+            made = request(*bots, id=f"m{self.made}", time_control=control)
+            self.made += 1
+            await self.host.create([made])
+
+    async def connect(self) -> None:
+        bot = self.rng.choice(BOTS)
+        self.turns = {key: turn for key, turn in self.turns.items() if bot_of(turn) != bot}
+        most = self.rng.choice((0, 0, 1, 3))
+        self.boxes[bot] = self.host.connect(
+            bot, max_open_turns=most, events=self.rng.random() < 0.5
+        )
+
+    async def leave(self) -> None:
+        if self.boxes:
+            self.boxes.pop(self.rng.choice(list(self.boxes))).close()
+
+    async def take(self) -> None:
+        for bot, box in self.boxes.items():
+            delivery = box.take(self.rng.choice((1, 2, 256)))
+            for turn in delivery.turns:
+                assert bot_of(turn) == bot
+                turn.start(self.host.now_ns())
+                self.turns[turn.match.id, turn.seat] = turn
+            for match, _, after in delivery.events:
+                numbers = [number for number, _ in match.events(after)]
+                assert numbers == list(range(after + 1, match.event_count + 1))
+            for match in delivery.ended:
+                assert match.result is not None
+                self.told[match.id] = self.told.get(match.id, 0) + 1
+
+    async def answer(self) -> None:
+        if not self.turns:
+            return
+        key = self.rng.choice(list(self.turns))
+        turn = self.turns.pop(key)
+        plain = [move for move in turn.choices.moves if isinstance(move, Take | Guard)]
+        index = self.rng.randrange(len(plain))
+        over = turn.match.ending is not None
+        open_ = turn.match.players[turn.seat].turn is turn
+        found = self.say(turn, index=index)
+        assert (found is None) == open_, found
+        if over:
+            assert found is not None
+            assert found.reason is RejectionReason.MATCH_OVER
+        if open_:
+            self.past.append((bot_of(turn), turn, index))
+
+    async def answer_badly(self) -> None:
+        if self.turns:
+            turn = self.rng.choice(list(self.turns.values()))
+            bad = self.rng.choice(({"index": 99}, {"move": Stranger()}, {"move": Claim(41)}, {}))
+            assert self.say(turn, **bad) is not None
+
+    async def answer_again(self) -> None:
+        if self.past:
+            _, turn, index = self.rng.choice(self.past[-5:])
+            player = turn.match.players[turn.seat]
+            before = turn.match.log.move_count
+            again = self.say(turn, index=index)
+            in_memory = self.host.get(turn.match.id) is turn.match
+            assert (again is None) == (player.last is turn and in_memory)
+            assert self.say(turn, index=98) is not None
+            assert turn.match.log.move_count == before
+
+    def say(self, turn: OpenTurn, **answer: Any) -> Any:
+        return self.host.answer(bot_of(turn), turn.match.id, turn.seat, turn.turn_id, **answer)
+
+    async def wait(self) -> None:
+        late_s = 3.0 if self.rng.random() < 0.05 else 0.0
+        await self.host.pass_s(self.rng.choice((0.01, 0.05, 0.3)), late_s=late_s)
+
+    async def resign(self) -> None:
+        running = self.host.running()
+        if running:
+            match = self.rng.choice(running)
+            assert self.host.resign(match.spec.bots[0], match.id, 0) is None
+
+    async def end(self) -> None:
+        running = self.host.running()
+        if running:
+            match = self.rng.choice(running)
+            if self.rng.random() < 0.5:
+                await self.host.cancel(match.id)
+            else:
+                await self.host.forfeit(match.id, 0, "gone")
+
+    def check(self) -> None:
+        """What is always so."""
+        for match in self.host.running():
+            assert match.state is not None
+            asked = {player.seat for player in match.players if player.turn is not None}
+            assert asked == set(match.state.to_act())
+            assert 0 <= match.log.visible <= match.log.count
+            for player in match.players:
+                assert match in player.bot.matches
+                assert player.clock.spare_ns <= 50_000_000
+        for bot in self.host._attendance.bots.values():
+            out = [turn for turn in self.open_turns(bot.name) if turn.sent]
+            assert bot.out == len(out)
+            assert all(not turn.sent for turn in bot.ready)
+
+    def open_turns(self, bot: str) -> list[OpenTurn]:
+        return [
+            player.turn
+            for match in self.host.running()
+            for player in match.players
+            if player.bot.name == bot and player.turn is not None
+        ]
+
+
+def bot_of(turn: OpenTurn) -> str:
+    return turn.match.spec.bots[turn.seat]
+
+
+async def simulate(seed: int, steps: int, path: Path | None, durability: Durability) -> None:
+    """Run one world, restart it half way where it has a file, and look at all results."""
+    rng = random.Random(seed)
+    host = await opened(path, durability, SETTINGS)
+    world = World(host, rng)
+    for _ in range(2):
+        for _ in range(steps // 2):
+            await world.step()
+        if path is not None:
+            await host.stored()
+            before = {match.id: match.log.moves() for match in host.running()}
+            await host.close()
+            host = await opened(path, durability, SETTINGS)
+            assert {match.id: match.log.moves() for match in host.running()} == before
+            made = world.made
+            world = World(host, rng)
+            world.made = made
+    for box in world.boxes.values():
+        box.close()
+    for _ in range(1000):
+        if not host.running():
+            break
+        await host.pass_s(0.1)  # nobody answers any more: time ends everything
+    await host.stored()
+    finished, _ = host.list(page_size=1000)
+    assert len(finished) == world.made
+    for match in finished:
+        check_finished(match)
+    await host.close()
+
+
+def check_finished(match: Match) -> None:
+    """The result is in order, and the record replays to it."""
+    result = match.result
+    assert result is not None
+    if result.termination in (Termination.NORMAL, Termination.CANCELLED):
+        assert result.seat_at_fault is None
+    else:
+        assert result.termination is not Termination.SERVER_FAULT, result.detail
+        assert result.seat_at_fault is not None
+        assert result.points[result.seat_at_fault] == 0.0
+        assert match.spec.bots[result.seat_at_fault] in result.detail
+    events = match.events(0)
+    assert events[-1] == (match.event_count, result)
+    assert match.record(True).moves == match.record(True).moves
+
+
+def seeds(count: int) -> list[int]:
+    return [int(os.environ["SEED"])] if "SEED" in os.environ else list(range(count))
+
+
+@pytest.mark.parametrize("seed", seeds(6))
+async def test_any_schedule_keeps_every_promise(seed: int) -> None:
+    await simulate(seed, 1000, None, Durability.MEMORY)
+
+
+@pytest.mark.parametrize("seed", seeds(2))
+@pytest.mark.parametrize("durability", [Durability.STRICT, Durability.BATCHED])
+async def test_any_schedule_survives_a_restart(
+    seed: int, durability: Durability, tmp_path: Path
+) -> None:
+    await simulate(seed, 300, tmp_path / "store.db", durability)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", seeds(50))
+async def test_many_schedules_keep_every_promise(seed: int) -> None:
+    await simulate(seed, 3000, None, Durability.MEMORY)
