@@ -73,6 +73,11 @@ class ZeroJokers(NoJokers):
 
     late_31 = True
 
+    def plays(self, hand: Sequence[Card], count: int) -> list[Play]:
+        """Return the plays; two jokers are the same card, so the play of either is listed once."""
+        plays = super().plays(hand, count)
+        return plays[:-1] if hand[-2:].count(JOKER) == 2 else plays
+
     def can_play(self, hand: Sequence[Card], count: int) -> bool:
         """A joker always fits, also at 31."""
         return hand[-1] == JOKER or VALUE[hand[0]] + count <= LIMIT
