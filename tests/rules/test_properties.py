@@ -205,7 +205,8 @@ def plain(variant: str, seed: int = 1) -> Case:
 @each_variant
 def test_worlds_are_really_compared(variant: str) -> None:
     """The test above is not empty: many other worlds are possible at most points of a match."""
-    compared = [check_secrecy(plain(variant, seed), seed) for seed in range(0, 40, 4)]
+    lengths = (0, 1, 2, 3, 4, 5, 6, 12, 20, 33)
+    compared = [check_secrecy(plain(variant, length), length) for length in lengths]
     assert sum(compared) > 40
     assert sum(count > 0 for count in compared) > len(compared) / 2
 
