@@ -14,9 +14,8 @@ first deal, it binds the server to every order of the match.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from struct import Struct
 
 from pegboard.rules.errors import NotationError
@@ -25,10 +24,15 @@ SEED_BYTES = 32
 _NUMBERS = Struct(">16H")
 
 
+_INNER = bytes(0x36 ^ byte for byte in range(256))
+_OUTER = bytes(0x5C ^ byte for byte in range(256))
+_HMAC_BLOCK_BYTES = 64
+
+
 class SeededChance:
     """Chance from a secret seed and a public nonce."""
 
-    __slots__ = ("nonce", "seed")
+    __slots__ = ("_inner_key", "_outer_key", "nonce", "seed")
 
     def __init__(self, seed: bytes, nonce: str) -> None:
         """Take a seed of 32 bytes. Raises `NotationError` for another length."""
@@ -36,28 +40,40 @@ class SeededChance:
             raise NotationError(f"a seed has {SEED_BYTES} bytes, not {len(seed)}")
         self.seed = seed
         self.nonce = nonce
+        key = seed.ljust(_HMAC_BLOCK_BYTES, b"\0")
+        self._inner_key = key.translate(_INNER)
+        self._outer_key = key.translate(_OUTER)
 
     def order(self, label: str, size: int, count: int) -> Sequence[int]:
         """Return the first `count` of a random order of 0 to `size` - 1."""
-        numbers = self._numbers(label)
+        prefix = f"{self.nonce}/{label}/"
         items = list(range(size))
+        numbers: Sequence[int] = ()
+        used = block = 0
         for place in range(min(count, size - 1)):
             span = size - place
             limit = 65536 - 65536 % span
-            number = next(numbers)
-            while number >= limit:
-                number = next(numbers)
+            while True:
+                if used == len(numbers):
+                    numbers = self._numbers(prefix, block)
+                    block += 1
+                    used = 0
+                number = numbers[used]
+                used += 1
+                if number < limit:
+                    break
             other = place + number % span
             items[place], items[other] = items[other], items[place]
         return items[:count]
 
-    def _numbers(self, label: str) -> Iterator[int]:
-        prefix = f"{self.nonce}/{label}/"
-        block = 0
-        while True:
-            digest = hmac.digest(self.seed, f"{prefix}{block}".encode(), "sha256")
-            yield from _NUMBERS.unpack(digest)
-            block += 1
+    def _numbers(self, prefix: str, block: int) -> tuple[int, ...]:
+        """Return the 16 numbers of a block.
+
+        HMAC-SHA256 written out over the prepared keys: half the time of `hmac.digest`, and a deal needs
+        little else.
+        """
+        inner = sha256(self._inner_key + f"{prefix}{block}".encode()).digest()
+        return _NUMBERS.unpack(sha256(self._outer_key + inner).digest())
 
     def commitment(self) -> bytes:
         """Return the 32 bytes to publish before the first deal."""
@@ -90,4 +106,4 @@ class ScriptedChance:
 
 def commitment(seed: bytes, nonce: str) -> bytes:
     """Return SHA-256 over `pegboard/1`, a zero byte, the seed and the nonce."""
-    return hashlib.sha256(b"pegboard/1\0" + seed + nonce.encode()).digest()
+    return sha256(b"pegboard/1\0" + seed + nonce.encode()).digest()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
 from pegboard.rules.cribbage.deal import SOLITAIRE_DEALS
-from pegboard.rules.cribbage.events import CribShown, HandShown, LazyItems, Reason
+from pegboard.rules.cribbage.events import CribShown, HandShown, LazyItems, Reason, make
 from pegboard.rules.cribbage.show import show_items, show_points
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.game import Seat
@@ -33,9 +33,9 @@ class Count(NamedTuple):
     def lay_open(self, events: list[Any]) -> None:
         """Show the cards."""
         if self.reason is _CRIB:
-            events.append(CribShown(self.seat, self.cards))
+            events.append(make(CribShown, (self.seat, self.cards)))
         else:
-            events.append(HandShown(self.seat, self.cards, self.hand))
+            events.append(make(HandShown, (self.seat, self.cards, self.hand)))
 
 
 def counts(table: Table) -> Iterator[Count]:
@@ -51,7 +51,7 @@ def counts(table: Table) -> Iterator[Count]:
         cards = table.kept[seat]
         bound = table.bound[seat]
         effective = _bind(cards, bound) if bound else cards
-        yield Count(seat, _HAND, 0, cards, effective, starter)
+        yield make(Count, (seat, _HAND, 0, cards, effective, starter))
         second = table.second_hands[seat]
         if second:
             yield Count(seat, _HAND, 1, second, second, starter)

@@ -12,6 +12,7 @@ from pegboard.rules.cribbage.events import (
     ItemKind,
     Reason,
     StarterTurned,
+    make,
 )
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.errors import NotationError
@@ -53,17 +54,16 @@ def deal_cards(table: Table, events: list[Any]) -> None:
         table.dealer = setup.lefts[table.dealer]
     table.deal += 1
     table.crib_owner = table.dealer
-    shuffle(table, setup.deal.size + 1)
+    size = setup.size
+    shuffle(table, size + 1)
     order = table.order
     table.clear()
-    hands = [sorted([order[place] for place in places]) for places in setup.picks[table.dealer]]
-    size = setup.deal.size
-    crib_dealt = setup.deal.crib_dealt
-    if crib_dealt:
-        table.crib = tuple(order[size - crib_dealt : size])
+    hands = [sorted(pick(order)) for pick in setup.pickers[table.dealer]]
+    table.crib = tuple(order[setup.first_crib : size])
     table.hands = hands
     table.place = size
-    events.append(Dealt(table.deal, table.dealer, tuple(map(tuple, hands)), table.crib))
+    dealt = tuple([tuple(hand) for hand in hands])
+    events.append(make(Dealt, (table.deal, table.dealer, dealt, table.crib)))
 
 
 def shuffle(table: Table, count: int) -> None:
@@ -104,7 +104,7 @@ def turn_starter(table: Table, events: list[Any]) -> None:
     table.kept = [tuple(hand) for hand in table.hands]
     card = table.starter = table.order[table.place]
     table.place += 1
-    events.append(StarterTurned(card))
+    events.append(make(StarterTurned, (card,)))
     points = heels(card, table.setup.joker_rules.late_31)
     if points:
         item = Item(ItemKind.HEELS, points, (card,))

@@ -7,7 +7,7 @@ from itertools import chain, combinations
 from typing import Any
 
 from pegboard.rules.cards import JOKER, Card
-from pegboard.rules.cribbage.events import Discarded
+from pegboard.rules.cribbage.events import Discarded, make
 from pegboard.rules.cribbage.forms import LONE_CRIB
 from pegboard.rules.cribbage.moves import CardsMove, CribbageMove, Discard, discard
 from pegboard.rules.cribbage.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
@@ -51,7 +51,7 @@ class Discarding(PhaseState):
             return NO_CHOICES
         question = self.questions.get(seat)
         if question is None:
-            question = self.questions[seat] = Choices(self._moves(seat))
+            question = self.questions[seat] = make(Choices, (self._moves(seat), None))
         return question
 
     def _moves(self, seat: Seat) -> tuple[CribbageMove, ...]:
@@ -82,7 +82,7 @@ class Discarding(PhaseState):
         table.hands[seat] = rest
         table.discards[seat] += cards
         self.questions.pop(seat, None)
-        events.append(Discarded(seat, cards))
+        events.append(make(Discarded, (seat, cards)))
         return self.finish(seat, events)
 
     def finish(self, seat: Seat, events: list[Any]) -> bool:

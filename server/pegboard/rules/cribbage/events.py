@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
 from pegboard.rules.game import Seat
 
+make = tuple.__new__
+"""Makes a named tuple without the detour of its constructor: `make(WentGo, (seat,))`."""
+
 
 class Reason(IntEnum):
     """Why a score changed; numbers as in the contract."""

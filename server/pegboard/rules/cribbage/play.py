@@ -13,6 +13,7 @@ from pegboard.rules.cribbage.events import (
     LazyItems,
     Reason,
     WentGo,
+    make,
 )
 from pegboard.rules.cribbage.jokers import LIMIT
 from pegboard.rules.cribbage.moves import GO, PLAYS, Go, Play
@@ -91,7 +92,7 @@ class Playing(PhaseState):
             raise illegal(move, "you can play a card, so you must")
         self.question = None
         self.gone |= 1 << seat
-        events.append(WentGo(seat))
+        events.append(make(WentGo, (seat,)))
         return self._pass_on(seat, events)
 
     def _read(self, seat: Seat, move: Any) -> Card:
@@ -156,13 +157,13 @@ class Playing(PhaseState):
                         self.turn = seat
                         return False
                     self.gone |= 1 << seat
-                    events.append(WentGo(seat))
+                    events.append(make(WentGo, (seat,)))
             if seat == self.last:
                 return self._end_count(events)
 
     def _end_count(self, events: list[Any]) -> bool:
         """Give the point for the last card and begin the next count, if any."""
-        events.append(CountEnded(self.last, self.running))
+        events.append(make(CountEnded, (self.last, self.running)))
         reason, points = self._settlement()
         if points:
             thirty_one = Item(ItemKind.THIRTY_ONE, points, tuple(self.cards))
@@ -223,9 +224,9 @@ class PlainPlaying(Playing):
         hand = self.table.hands[seat]
         room = LIMIT - self.running
         if room >= _TEN:
-            return _tuple(Choices, (tuple([PLAYS[card] for card in hand]), None))
+            return make(Choices, (tuple([PLAYS[card] for card in hand]), None))
         plays = tuple([PLAYS[card] for card in hand if VALUE[card] <= room])
-        return _tuple(Choices, (plays, None)) if plays else Choices((GO,))
+        return make(Choices, (plays, None)) if plays else Choices((GO,))
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
         """Play a card or say go. What is not a plain legal card is left to the slower way."""
@@ -244,7 +245,7 @@ class PlainPlaying(Playing):
         self.question = None
         self.running = running
         self.last = seat
-        events.append(_tuple(CardPlayed, (seat, card, NO_CARD, running)))
+        events.append(make(CardPlayed, (seat, card, NO_CARD, running)))
         if len(cards) > 1:
             rules = table.setup.rules
             points = peg_points(cards, running, rules)
@@ -270,7 +271,7 @@ class PlainPlaying(Playing):
                         self.turn = seat
                         return False
                     self.gone |= 1 << seat
-                    events.append(WentGo(seat))
+                    events.append(make(WentGo, (seat,)))
             if seat == last:
                 return self._end_count(events)
 
@@ -278,8 +279,6 @@ class PlainPlaying(Playing):
 _TEN = 10
 """The most a card is worth."""
 _PLAY = Reason.PLAY
-_tuple = tuple.__new__
-"""Makes a named tuple without the detour of its constructor."""
 ALONE: tuple[tuple[Seat], ...] = tuple((seat,) for seat in range(5))
 """The seats to act where it is only one."""
 PLAYED = tuple(tuple(PlayedCard(seat, card, NO_CARD) for card in range(52)) for seat in range(5))

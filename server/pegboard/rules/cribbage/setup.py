@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from pegboard.rules.cards import Card
 from pegboard.rules.cribbage import jokers, options
 from pegboard.rules.cribbage.forms import FORMS, NINE_CARD, Deal, Form
 from pegboard.rules.cribbage.show import NO_JOKERS, PLAIN, WILD, ShowRules
@@ -13,6 +16,7 @@ from pegboard.rules.game import Seat
 if TYPE_CHECKING:
     from pegboard.rules.cribbage.game import Cribbage
 
+Picker = Callable[[Sequence[Card]], Iterable[Card]]
 NO_TARGET = 1 << 30
 CLAIM_PLAIN_PLAY, CLAIM_PLAIN_SHOW, CLAIM_MOST = 15, 29, 99
 """Bounds of claims and calls: by variant, never by the cards, so that they tell nothing (R-C8.6)."""
@@ -26,17 +30,20 @@ class Setup:
         "claim_show",
         "deal",
         "discards",
+        "first_crib",
         "form",
         "game",
         "joker_rules",
         "lefts",
         "lone",
         "pack_size",
+        "pickers",
         "picks",
         "rules",
         "seats",
         "side_count",
         "sides",
+        "size",
         "start_scores",
         "targets",
     )
@@ -59,6 +66,9 @@ class Setup:
             for dealer in range(seats)
         )
         self.picks = tuple(_picks(self.deal, seats, dealer) for dealer in range(seats))
+        self.pickers = tuple(tuple(map(_picker, picks)) for picks in self.picks)
+        self.size = self.deal.size
+        self.first_crib = self.size - self.deal.crib_dealt
         plain = game.jokers == NO_JOKERS
         self.pack_size = 52 if plain else 54
         self.rules = (
@@ -94,6 +104,13 @@ def _picks(deal: Deal, seats: int, dealer: Seat) -> tuple[tuple[int, ...], ...]:
     for place, seat in enumerate(order):
         picks[seat].append(place)
     return tuple(map(tuple, picks))
+
+
+def _picker(places: tuple[int, ...]) -> Picker:
+    """Return what takes the cards of these places out of an order."""
+    if len(places) < 2:
+        return lambda order: [order[place] for place in places]
+    return itemgetter(*places)
 
 
 @lru_cache(maxsize=256)

@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from pegboard.rules.cards import NO_CARD, Card
-from pegboard.rules.cribbage.events import Item, Reason, Scored
+from pegboard.rules.cribbage.events import Item, Reason, Scored, make
 from pegboard.rules.cribbage.setup import Setup
 from pegboard.rules.cribbage.view import PlayedCard
 from pegboard.rules.game import Chance, Seat
-
-_tuple = tuple.__new__
-"""Makes a named tuple without the detour of its constructor."""
 
 
 class Table:
@@ -117,7 +114,7 @@ class Table:
                 score = target
                 self.over = True
             self.scores[side] = score
-        events.append(_tuple(Scored, (seat, side, points, reason, items, score)))
+        events.append(make(Scored, (seat, side, points, reason, items, score)))
         return self.over
 
     def clear(self) -> None:
