@@ -38,9 +38,8 @@ def card_of(number: int) -> Card:
     return card
 
 
-@lru_cache(maxsize=1 << 15)
 def _packed_cards(cards: tuple[Card, ...]) -> bytes:
-    """Length and payload of packed cards."""
+    """Length and payload of packed cards. Hands differ too much to be worth keeping."""
     payload = b"".join([_CARD[card] for card in cards])
     return VARINT[len(payload)] + payload
 

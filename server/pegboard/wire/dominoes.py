@@ -33,9 +33,8 @@ def tile_of(number: int) -> Tile:
     return tile
 
 
-@lru_cache(maxsize=1 << 15)
 def _packed_tiles(tiles: tuple[Tile, ...]) -> bytes:
-    """Length and payload of packed tiles."""
+    """Length and payload of packed tiles. Hands and lines differ too much to be worth keeping."""
     payload = b"".join([_TILE[tile] for tile in tiles])
     return VARINT[len(payload)] + payload
 

@@ -39,8 +39,12 @@ class _Varints(dict[int, bytes]):
 VARINT = _Varints((number, encode_varint(number)) for number in range(1 << 14))
 """The encoding of any number from 0 up, `VARINT[n]`."""
 
-ZIGZAG = _Varints((n, encode_varint(2 * n if n >= 0 else -2 * n - 1)) for n in range(-2048, 2048))
-"""The encoding of a `sint32` within the range of any score."""
+_ZIGZAG_MOST = 2048
+ZIGZAG: tuple[bytes, ...] = tuple(
+    encode_varint(2 * n if n >= 0 else -2 * n - 1)
+    for n in (*range(_ZIGZAG_MOST), *range(-_ZIGZAG_MOST, 0))
+)
+"""The encoding of a `sint32` from -2048 to 2047, negative ones by their negative index."""
 
 
 def key(message: Descriptor, name: str) -> bytes:
@@ -67,10 +71,10 @@ def packed(numbers: tuple[int, ...]) -> bytes:
     return VARINT[len(payload)] + payload
 
 
-@lru_cache(maxsize=1 << 14)
 def packed_signed(numbers: tuple[int, ...]) -> bytes:
-    """Return length and payload of packed `sint32`s."""
-    payload = b"".join(
-        [ZIGZAG[n] if -2048 <= n < 2048 else encode_varint(2 * abs(n) - (n < 0)) for n in numbers]
-    )
+    """Return length and payload of packed `sint32`s. Scores differ too much to be worth keeping."""
+    try:
+        payload = b"".join([ZIGZAG[number] for number in numbers])
+    except IndexError:
+        payload = b"".join([encode_varint(2 * abs(n) - (n < 0)) for n in numbers])
     return VARINT[len(payload)] + payload

@@ -11,7 +11,9 @@ from pegboard.wire.codec import Codec
 from pegboard.wire.encoding import VARINT, delimited, key, keys
 
 _TURN = keys(play_pb2.Turn.DESCRIPTOR)
-_K_TURN_ID, _K_VIEW = _TURN["turn_id"], _TURN["view"]
+_K_TURN_ID, _K_VIEW, _K_CLOCK = _TURN["turn_id"], _TURN["view"], _TURN["clock"]
+_CLOCK = keys(play_pb2.Clock.DESCRIPTOR)
+_K_TURN_MS, _K_BANK_MS = _CLOCK["turn_ms"], _CLOCK["bank_ms"]
 _K_TURNS = key(play_pb2.PlayResponse.DESCRIPTOR, "turns")
 
 
@@ -57,10 +59,12 @@ def _seat_bytes(match: str, seat: int) -> bytes:
     return play_pb2.Turn(match=match, seat=seat).SerializeToString()
 
 
-@lru_cache(maxsize=1 << 12)
 def _clock_bytes(time_ms: tuple[int, int]) -> bytes:
-    clock = play_pb2.Clock(turn_ms=time_ms[0], bank_ms=time_ms[1])
-    return delimited(_TURN["clock"], clock.SerializeToString())
+    turn_ms, bank_ms = time_ms
+    payload = _K_TURN_MS + VARINT[turn_ms]
+    if bank_ms:
+        payload += _K_BANK_MS + VARINT[bank_ms]
+    return _K_CLOCK + VARINT[len(payload)] + payload
 
 
 @lru_cache(maxsize=1 << 10)
