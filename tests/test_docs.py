@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from pegboard.arena import config
 from pegboard.cli.main import run
 from pegboard.rules import catalog
 
@@ -84,3 +85,24 @@ def test_every_option_is_explained() -> None:
     text = (ROOT / "docs" / "rules" / "options.md").read_text(encoding="utf-8")
     keys = {option.key for variant in catalog.CATALOG.values() for option in variant.game.options()}
     assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
+
+
+def test_every_key_of_a_tournament_is_explained() -> None:
+    """docs/tournaments.md names every key that a tournament file may have."""
+    text = (ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")
+    structs = (config.Config, config.Time, config.Server, config.Bot, config.Contest)
+    keys = {key for struct in structs for key in struct.__struct_fields__}
+    assert [key for key in sorted(keys) if f"`{key}`" not in text and f"[{key}]" not in text] == []
+
+
+def test_the_bot_of_the_readme_plays(tmp_path: Path) -> None:
+    """Its code block, as it stands, plays a tournament against the greedy bot."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    bot = tmp_path / "my_bot.py"
+    bot.write_text(re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)[0])
+    cup = re.findall(r"^```toml\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)[0]
+    cup = cup.replace("examples/", f"{ROOT}/examples/").replace("blocks = 50", "blocks = 2")
+    file = tmp_path / "first.toml"
+    file.write_text(cup, encoding="utf-8")
+    assert run(["tournament", "run", str(file), "--out", str(tmp_path / "run")]) == 0
+    assert run(["replay", str(tmp_path / "run" / "records.jsonl"), "--verify"]) == 0
