@@ -48,3 +48,14 @@ def test_no_file_of_a_variant_that_is_gone() -> None:
         for path in (golden.VECTORS / folder).iterdir()
     }
     assert names <= set(VARIANTS)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_variant_is_whole(variant: str) -> None:
+    """A line of the catalog is not enough: it needs scripted games and a page of its rules."""
+    files = [path for path in golden.VECTORS.rglob("*.json") if path.parent.name != "perft"]
+    cases = [case for path in files for case in json.loads(path.read_text(encoding="utf-8"))]
+    found = [case["id"] for case in cases if case.get("variant") == variant]
+    assert found, f"{variant} has no scripted game in tests/vectors/games"
+    page = golden.VECTORS.parents[1] / "docs" / "rules" / f"{variant}.md"
+    assert page.exists(), f"{variant} has no page docs/rules/{variant}.md"

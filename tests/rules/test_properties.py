@@ -168,6 +168,17 @@ def test_random_play_keeps_every_rule(variant: str, data: st.DataObject) -> None
     assert [event for _, events in replay(record) for event in events] == match.events
 
 
+@pytest.mark.long
+@each_variant
+@settings(few, max_examples=80)
+@given(data=st.data())
+def test_many_matches_keep_every_rule(variant: str, data: st.DataObject) -> None:
+    """The two tests above and below, on more combinations of options."""
+    case = data.draw(cases(variant))
+    played(case)
+    check_secrecy(case, data.draw(st.integers(0, 200)))
+
+
 @each_variant
 @few
 @given(data=st.data())

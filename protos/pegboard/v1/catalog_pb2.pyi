@@ -82,7 +82,9 @@ class VariantOption(google.protobuf.message.Message):
     max: builtins.int
     @property
     def values(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """The values allowed, or empty for a number in `min` to `max`."""
+        """Words that it may be. Where `max` is above `min` it may also, or only, be a number from `min` to
+        `max`; with neither it is text that `help` explains.
+        """
 
     def __init__(
         self,

@@ -100,7 +100,11 @@ class Chance(Protocol):
 
 
 class Option(NamedTuple):
-    """Something a match may set for itself; values travel as text."""
+    """Something a match may set for itself; values travel as text.
+
+    `values` are words that it may be; where `high` is above `low` it may also, or only, be a number
+    from `low` to `high`, and with neither it is text that `help` explains.
+    """
 
     key: str
     help: str
