@@ -7,6 +7,8 @@ from functools import lru_cache
 from pegboard.rules.dominoes.hands import FITS, Hand, tiles_of
 from pegboard.rules.dominoes.moves import DRAW, PASS, PLACES, DominoesMove, End
 
+_FITS_EITHER = tuple(tuple(left | right for right in FITS) for left in FITS)
+
 NEVER_DRAWN = 2
 """The last tiles of the stock, which nobody draws (R-D5)."""
 
@@ -21,7 +23,7 @@ def opening_moves(hand: Hand, stock: int) -> tuple[DominoesMove, ...]:
 
 def line_moves(left: int, right: int, hand: Hand, stock: int) -> tuple[DominoesMove, ...]:
     """Return the moves on a line that is open for `left` and `right` pips."""
-    return _line_moves(left, right, hand & (FITS[left] | FITS[right]), stock > NEVER_DRAWN)
+    return _line_moves(left, right, hand & _FITS_EITHER[left][right], stock > NEVER_DRAWN)
 
 
 @lru_cache(maxsize=1 << 15)  # about 10 MB when full; a few thousand keys make nearly all hits

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from pegboard.rules.dominoes import moves
 from pegboard.rules.dominoes.events import (
     Dealt,
     DominoesEvent,
@@ -22,7 +21,7 @@ from pegboard.rules.dominoes.legal import (
     opening_moves,
 )
 from pegboard.rules.dominoes.line import Line
-from pegboard.rules.dominoes.moves import END_TEXT, End
+from pegboard.rules.dominoes.moves import END_TEXT, Draw, End, Pass, Place
 from pegboard.rules.dominoes.scoring import (
     block_points,
     block_winner,
@@ -38,6 +37,16 @@ from pegboard.rules.tiles import HALVES, TEXT, Tile
 
 TILES = 28
 NO_CHOICES = Choices(())
+
+# Made once and shared: a round makes thirty of them.
+ACTS_PLACED = {
+    (seat, tile, end): Act(seat, tile, end, False)
+    for seat in range(4)
+    for tile in range(TILES)
+    for end in End
+}
+ACTS_DRAWN = tuple(Act(seat, None, End.NONE, False) for seat in range(4))
+ACTS_PASSED = tuple(Act(seat, None, End.NONE, True) for seat in range(4))
 
 
 class Terms(NamedTuple):
@@ -133,17 +142,17 @@ class DrawState:
         """Return the placements by tile, left before right, then draw or pass."""
         if seat != self.turn or self.over:
             return NO_CHOICES
-        if self.asked is None:
-            self.asked = Choices(self._moves(self.hands[seat]))
-        return self.asked
-
-    def _moves(self, hand: Hand) -> tuple[moves.DominoesMove, ...]:
-        stock = len(self.stock) - self.drawn
-        ends = self.line.ends
-        if ends is None:
-            return opening_moves(hand, stock)
-        left, right = ends
-        return line_moves(left.pips, right.pips, hand, stock)
+        asked = self.asked
+        if asked is None:
+            stock = len(self.stock) - self.drawn
+            ends = self.line.ends
+            if ends is None:
+                legal = opening_moves(self.hands[seat], stock)
+            else:
+                left, right = ends
+                legal = line_moves(left.pips, right.pips, self.hands[seat], stock)
+            self.asked = asked = Choices(legal)
+        return asked
 
     def view(self, seat: Seat | None) -> DominoesView:
         """Return what the seat can see: its own hand, the line, and how many tiles all hold."""
@@ -194,11 +203,12 @@ class DrawState:
             raise MatchOver("the match is over; no move counts any more")
         if seat != self.turn:
             raise NotYourTurn(f"seat {self.turn} is on turn, not seat {seat}; wait for your turn")
-        if isinstance(move, moves.Place):
+        kind = type(move)
+        if kind is Place:
             return self._place(seat, move.tile, move.end)
-        if isinstance(move, moves.Draw):
+        if kind is Draw:
             return self._draw(seat)
-        if isinstance(move, moves.Pass):
+        if kind is Pass:
             return self._pass(seat)
         raise IllegalMove("not a move of Draw; place a tile, draw or pass")
 
@@ -210,7 +220,7 @@ class DrawState:
         self.hands[seat] ^= 1 << tile
         self.asked = None
         self.passes = 0
-        self.acts.append(Act(seat, tile, end, False))
+        self.acts.append(ACTS_PLACED[seat, tile, end])
         events: list[DominoesEvent] = [Placed(seat, tile, end, connection, line.ends)]
         if self.hands[seat]:
             self.turn = (seat + 1) % self.terms.seats
@@ -242,7 +252,7 @@ class DrawState:
         self.drawn += 1
         self.asked = None
         self.hands[seat] |= 1 << tile
-        self.acts.append(Act(seat, None, End.NONE, False))
+        self.acts.append(ACTS_DRAWN[seat])
         return [Drawn(seat, tile, self.stock_left)]
 
     def _pass(self, seat: Seat) -> list[DominoesEvent]:
@@ -255,7 +265,7 @@ class DrawState:
             )
         self.passes += 1
         self.asked = None
-        self.acts.append(Act(seat, None, End.NONE, True))
+        self.acts.append(ACTS_PASSED[seat])
         events: list[DominoesEvent] = [Passed(seat)]
         if self.passes == self.terms.seats:  # R-D20
             self._end_round(events, blocked=True)
