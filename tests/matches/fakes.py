@@ -33,57 +33,77 @@ from pegboard.rules.game import Chance, Choices, Option, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Take:
+    """Takes stones."""
+
     stones: int
     is_open = False
 
     def text(self) -> str:
+        """Return the notation."""
         return f"TAKE {self.stones}"
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
+    """Guards a number."""
+
     number: int
     is_open = False
 
     def text(self) -> str:
+        """Return the notation."""
         return f"GUARD {self.number}"
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
+    """Claims to take so many; open without the number."""
+
     points: int = -1
 
     @property
     def is_open(self) -> bool:
+        """Whether the number is missing."""
         return self.points < 0
 
     def with_number(self, number: int) -> Claim:
+        """Return the move with its number."""
         return replace(self, points=number)
 
     def text(self) -> str:
+        """Return the notation."""
         return f"CLAIM {self.points}"
 
 
 @dataclass(frozen=True, slots=True)
 class Boom:
+    """Is an error of the rules."""
+
     is_open = False
 
     def text(self) -> str:
+        """Return the notation."""
         return "BOOM"
 
 
 @dataclass(frozen=True, slots=True)
 class Stranger:
+    """Is a move of another game."""
+
     is_open = False
 
     def text(self) -> str:
+        """Return the notation."""
         return "STRANGE"
 
 
 class Happened(NamedTuple):
+    """An event."""
+
     what: str
 
     def text(self) -> str:
+        """Return the notation."""
         return self.what
 
 
@@ -99,6 +119,7 @@ class HeapState:
         self._choices: dict[int, Choices] = {}
 
     def to_act(self) -> tuple[int, ...]:
+        """All who have not guarded, then one."""
         if not self.stones:
             return ()
         if len(self.guarded) < self.seats:
@@ -106,6 +127,7 @@ class HeapState:
         return (self.turn,)
 
     def choices(self, seat: int) -> Choices:
+        """One object a question."""
         if seat not in self.to_act():
             return Choices(())
         if seat not in self._choices:
@@ -119,6 +141,7 @@ class HeapState:
         return Choices((*takes, Claim(), Boom()), (0, 40))
 
     def apply(self, seat: int, move: Any) -> list[Any]:
+        """Check, then change."""
         if not self.stones:
             raise MatchOver("the match is over")
         if seat not in self.to_act():
@@ -156,9 +179,11 @@ class HeapState:
         return [taken] if self.stones else [taken, Happened(f"WON {seat}")]
 
     def view(self, seat: int | None) -> Any:
+        """Everything: nothing is hidden."""
         return (seat, self.stones, self.scores)
 
     def outcome(self) -> Outcome | None:
+        """The last to take wins."""
         if self.stones:
             return None
         winner = (self.turn - 1) % self.seats
@@ -166,16 +191,20 @@ class HeapState:
         return Outcome(points, self.scores, (0,) * self.seats)
 
     def standing(self) -> Outcome:
+        """Whoever has most stones."""
         best = max(self.scores)
         points = tuple(float(score == best) for score in self.scores)
         return Outcome(points, self.scores, (0,) * self.seats)
 
     def copy(self) -> HeapState:
+        """Nobody copies it."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Heap:
+    """The game."""
+
     stones: int = 10
     broken: bool = False
 
@@ -183,6 +212,7 @@ class Heap:
     seats = (1, 2, 3)
 
     def start(self, seats: int, chance: Chance) -> tuple[HeapState, list[Any]]:
+        """Deal: who begins is luck."""
         assert not self.broken
         first = chance.order("first", seats, 1)[0]
         state = HeapState(seats, self.stones, (0,) * seats)
@@ -190,12 +220,15 @@ class Heap:
         return state, [Happened(f"HEAP {self.stones} FIRST {first}")]
 
     def redact(self, event: Any, seat: int | None) -> Any:
+        """Nothing is hidden."""
         return event
 
     def sides(self, seats: int) -> tuple[int, ...]:
+        """Everybody for itself."""
         return tuple(range(seats))
 
     def parse_move(self, text: str) -> Any:
+        """Read a move."""
         word, _, number = text.partition(" ")
         kinds = {"TAKE": Take, "GUARD": Guard, "CLAIM": Claim}
         if word not in kinds:
@@ -203,15 +236,18 @@ class Heap:
         return kinds[word](int(number))
 
     def options(self) -> tuple[Option, ...]:
+        """None to list."""
         return ()
 
     def with_options(self, options: Mapping[str, str]) -> Heap:
+        """Only `stones`."""
         unknown = set(options) - {"stones"}
         if unknown:
             raise OptionError(f"no option {unknown.pop()}")
         return replace(self, stones=int(options["stones"]))
 
 
+DEFAULTS = HostSettings()
 GAMES = {"heap": Heap()}
 
 
@@ -230,6 +266,7 @@ class FakeTime:
         self.ns = 1_000_000_000
 
     def __call__(self) -> int:
+        """Return the time."""
         return self.ns
 
 
@@ -267,7 +304,7 @@ def request(*bots: str, id: str = "", request_id: str = "", **spec: Any) -> Crea
 async def opened(
     path: Path | None = None,
     durability: Durability = Durability.MEMORY,
-    settings: HostSettings = HostSettings(),
+    settings: HostSettings = DEFAULTS,
 ) -> Hosted:
     """An open host."""
     host = Hosted(path, durability, settings)

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+
 from pegboard.matches.host import CreateRequest, MatchHost
 from pegboard.matches.match import Match
 from pegboard.matches.rejection import RejectionReason
@@ -42,6 +43,7 @@ def play(host: MatchHost, match: Match, rng: random.Random, moves: int) -> None:
 
 @pytest.mark.parametrize("variant", CATALOG)
 async def test_a_variant_is_played_stopped_resumed_and_proven(variant: str, tmp_path: Path) -> None:
+    """A variant is played stopped resumed and proven."""
     path = tmp_path / "store.db"
     rng = random.Random(variant)
     for seats in CATALOG[variant].game.seats:

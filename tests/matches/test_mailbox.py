@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
-from pegboard.matches.rejection import Rejection, RejectionReason
-
 from tests.matches.fakes import opened, play, request, settle
+
+from pegboard.matches.rejection import Rejection, RejectionReason
 
 
 async def test_whatever_is_ready_travels_together_in_order() -> None:
+    """Whatever is ready travels together in order."""
     host = await opened()
     box = host.connect("a")
     matches = await host.create([request("a", "b", id=f"m{n}") for n in range(5)])
@@ -21,6 +22,7 @@ async def test_whatever_is_ready_travels_together_in_order() -> None:
 
 
 async def test_nothing_of_a_match_comes_before_its_start() -> None:
+    """Nothing of a match comes before its start."""
     host = await opened()
     box = host.connect("a")
     matches = await host.create([request("a", id=f"m{n}") for n in range(5)])
@@ -32,6 +34,7 @@ async def test_nothing_of_a_match_comes_before_its_start() -> None:
 
 
 async def test_no_more_turns_are_out_than_the_bot_wants() -> None:
+    """No more turns are out than the bot wants."""
     host = await opened()
     box = host.connect("a", max_open_turns=2)
     await host.create([request("a", id=f"m{n}") for n in range(3)])
@@ -51,6 +54,7 @@ async def test_no_more_turns_are_out_than_the_bot_wants() -> None:
 
 
 async def test_waiting_ends_with_something_to_take() -> None:
+    """Waiting ends with something to take."""
     host = await opened()
     box = host.connect("a")
     waiting = asyncio.create_task(box.wait())
@@ -62,6 +66,7 @@ async def test_waiting_ends_with_something_to_take() -> None:
 
 
 async def test_a_newer_connection_takes_over_with_all_open_turns() -> None:
+    """A newer connection takes over with all open turns."""
     host = await opened()
     old = host.connect("a")
     match = await host.begin("a", "a")
@@ -81,13 +86,14 @@ async def test_a_newer_connection_takes_over_with_all_open_turns() -> None:
 
 
 async def test_events_come_only_to_those_who_want_them_and_from_the_start() -> None:
+    """Events come only to those who want them and from the start."""
     host = await opened()
     deaf = host.connect("b")
     eager = host.connect("a", events=True)
     match = await host.begin("a", "b")
     first = eager.take()
     assert first.events == [(match, 0, 0)]
-    assert [event.text() for _, event in match.events(0)][0].startswith("HEAP 10 FIRST")
+    assert match.events(0)[0][1].text().startswith("HEAP 10 FIRST")
     (turn,) = deaf.take().turns
     waiting = asyncio.create_task(eager.wait())
     await settle()
@@ -105,6 +111,7 @@ async def test_events_come_only_to_those_who_want_them_and_from_the_start() -> N
 
 
 async def test_events_of_the_past_come_again_after_a_reconnect() -> None:
+    """Events of the past come again after a reconnect."""
     host = await opened()
     host.connect("a")
     match = await host.begin("a", "a")
@@ -112,6 +119,7 @@ async def test_events_of_the_past_come_again_after_a_reconnect() -> None:
 
 
 async def test_a_rejection_joins_the_next_delivery() -> None:
+    """A rejection joins the next delivery."""
     host = await opened()
     box = host.connect("a")
     rejection = Rejection(RejectionReason.STALE_TURN, "late", 0)
@@ -121,6 +129,7 @@ async def test_a_rejection_joins_the_next_delivery() -> None:
 
 
 async def test_a_poll_gets_untaken_turns_first_and_open_ones_again() -> None:
+    """A poll gets untaken turns first and open ones again."""
     host = await opened()
     waiting = asyncio.create_task(host.next_turn("a", "", 5))
     await settle()
@@ -139,6 +148,7 @@ async def test_a_poll_gets_untaken_turns_first_and_open_ones_again() -> None:
 
 
 async def test_a_poll_ends_without_a_turn_when_none_comes() -> None:
+    """A poll ends without a turn when none comes."""
     host = await opened()
     assert await host.next_turn("a", "", 0.01) is None
     waiting = asyncio.create_task(host.next_turn("a", "", 60))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.matches.fakes import Boom, Claim, Guard, Hosted, Stranger, Take, opened, play
+
 from pegboard.matches.host import HostSettings
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.match import Match, OpenTurn
@@ -12,8 +14,6 @@ from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import Termination
 from pegboard.rules.errors import UnknownMatch, UnknownSeat
 from pegboard.rules.record import Record
-
-from tests.matches.fakes import Boom, Claim, Guard, Hosted, Stranger, Take, opened, play
 
 
 async def guarded(stones: int = 10, **settings: Any) -> tuple[Hosted, Match, OpenTurn]:
@@ -38,11 +38,13 @@ def say(host: Hosted, turn: OpenTurn, **answer: Any) -> Any:
 
 
 async def result_of(host: Hosted, match: Match) -> Any:
+    """The result, once it is published."""
     await host.stored()
     return match.result
 
 
 async def test_a_match_is_played_to_its_outcome() -> None:
+    """A match is played to its outcome."""
     host = await opened()
     boxes = {name: host.connect(name) for name in "ab"}
     match = await host.begin("a", "b")
@@ -62,6 +64,7 @@ async def test_a_match_is_played_to_its_outcome() -> None:
 
 
 async def test_a_bot_may_sit_at_several_seats_or_alone() -> None:
+    """A bot may sit at several seats or alone."""
     host = await opened()
     box = host.connect("a")
     both = await host.begin("a", "a", id="both")
@@ -74,6 +77,7 @@ async def test_a_bot_may_sit_at_several_seats_or_alone() -> None:
 
 
 async def test_a_listed_move_may_be_named_by_index_or_typed_with_or_without_its_number() -> None:
+    """A listed move may be named by index or typed with or without its number."""
     host, match, turn = await guarded()
     box = host.connect(match.spec.bots[1 - turn.seat])
     assert say(host, turn, move=Take(2)) is None
@@ -90,6 +94,7 @@ async def test_a_listed_move_may_be_named_by_index_or_typed_with_or_without_its_
 
 
 async def test_all_seats_of_a_phase_are_asked_at_once_and_keep_their_turns() -> None:
+    """All seats of a phase are asked at once and keep their turns."""
     host = await opened()
     box = host.connect("a")
     match = await host.begin("a", "a", "a")
@@ -104,6 +109,7 @@ async def test_all_seats_of_a_phase_are_asked_at_once_and_keep_their_turns() -> 
 
 
 async def test_a_turn_falls_when_its_question_becomes_another() -> None:
+    """A turn falls when its question becomes another."""
     host = await opened()
     box = host.connect("a")
     match = await host.begin("a", "a")
@@ -119,6 +125,7 @@ async def test_a_turn_falls_when_its_question_becomes_another() -> None:
 
 
 async def test_the_same_answer_again_is_accepted_and_another_is_stale() -> None:
+    """The same answer again is accepted and another is stale."""
     host, match, turn = await guarded()
     before = match.log.move_count
     assert say(host, turn, index=1) is None
@@ -130,6 +137,7 @@ async def test_the_same_answer_again_is_accepted_and_another_is_stale() -> None:
 
 
 async def test_the_last_answer_may_come_again_after_the_end() -> None:
+    """The last answer may come again after the end."""
     host, match, turn = await guarded(stones=3)
     assert say(host, turn, index=2) is None
     await host.stored()
@@ -142,6 +150,7 @@ async def test_the_last_answer_may_come_again_after_the_end() -> None:
 
 @pytest.mark.parametrize("turn_id", [0, 1, 2, 4, 99])
 async def test_an_answer_to_no_open_turn_is_stale(turn_id: int) -> None:
+    """An answer to no open turn is stale."""
     host, match, turn = await guarded()
     bot = match.spec.bots[turn.seat]
     rejection = host.answer(bot, "m", turn.seat, turn_id, index=2)
@@ -157,6 +166,7 @@ async def test_an_answer_to_no_open_turn_is_stale(turn_id: int) -> None:
 async def test_an_answer_of_nobody_at_that_seat_is_refused(
     bot: str, match_id: str, seat: int
 ) -> None:
+    """An answer of nobody at that seat is refused."""
     host, _, turn = await guarded()
     for rejection in (
         host.answer(bot, match_id, seat, turn.turn_id, index=0),
@@ -182,6 +192,7 @@ ILLEGAL: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("answer", ILLEGAL, ids=str)
 async def test_an_illegal_answer_costs_an_attempt_and_nothing_else(answer: dict[str, Any]) -> None:
+    """An illegal answer costs an attempt and nothing else."""
     host, match, turn = await guarded()
     rejection = say(host, turn, **answer)
     assert rejection.reason is RejectionReason.ILLEGAL_MOVE
@@ -192,6 +203,7 @@ async def test_an_illegal_answer_costs_an_attempt_and_nothing_else(answer: dict[
 
 
 async def test_a_seat_forfeits_with_its_last_attempt() -> None:
+    """A seat forfeits with its last attempt."""
     host, match, turn = await guarded()
     left = [say(host, turn, **answer).attempts_left for answer in ILLEGAL[:3]]
     assert left == [2, 1, 0]
@@ -207,6 +219,7 @@ async def test_a_seat_forfeits_with_its_last_attempt() -> None:
 
 
 async def test_attempts_are_counted_by_the_turn() -> None:
+    """Attempts are counted by the turn."""
     host = await opened()
     box = host.connect("a")
     match = await host.begin("a", "a", illegal_move_limit=2)
@@ -218,6 +231,7 @@ async def test_attempts_are_counted_by_the_turn() -> None:
 
 
 async def test_refused_claims_cost_no_attempt_until_there_are_too_many() -> None:
+    """Refused claims cost no attempt until there are too many."""
     host, match, turn = await guarded(claims_max=4)
     for _ in range(3):
         rejection = say(host, turn, move=Claim(11))
@@ -228,12 +242,14 @@ async def test_refused_claims_cost_no_attempt_until_there_are_too_many() -> None
 
 
 async def test_a_claim_that_would_not_go_out_is_refused() -> None:
+    """A claim that would not go out is refused."""
     host, _, turn = await guarded(stones=3)
     assert say(host, turn, move=Claim(2)).reason is RejectionReason.MUST_GO_OUT
     assert say(host, turn, move=Claim(3)) is None
 
 
 async def test_an_error_of_the_rules_ends_its_match_alone() -> None:
+    """An error of the rules ends its match alone."""
     host, match, turn = await guarded()
     other = await host.begin("a", "b", id="other")
     assert say(host, turn, move=Boom()).reason is RejectionReason.MATCH_OVER
@@ -245,6 +261,7 @@ async def test_an_error_of_the_rules_ends_its_match_alone() -> None:
 
 
 async def test_a_bot_resigns_once() -> None:
+    """A bot resigns once."""
     host, match, _ = await guarded()
     assert host.resign("a", "m", 0) is None
     assert host.resign("a", "m", 0) is None
@@ -257,6 +274,7 @@ async def test_a_bot_resigns_once() -> None:
 
 
 async def test_a_match_is_cancelled_without_a_result_and_a_finished_one_stays() -> None:
+    """A match is cancelled without a result and a finished one stays."""
     host, match, _ = await guarded()
     assert await host.cancel("m") is match
     assert match.result is not None
@@ -268,6 +286,7 @@ async def test_a_match_is_cancelled_without_a_result_and_a_finished_one_stays() 
 
 
 async def test_a_crash_is_reported_by_the_organiser() -> None:
+    """A crash is reported by the organiser."""
     host, match, _ = await guarded()
     with pytest.raises(UnknownSeat, match="no seat 2"):
         await host.forfeit("m", 2, "gone")

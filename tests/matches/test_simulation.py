@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.matches.fakes import Claim, Guard, Hosted, Stranger, Take, opened, request
+
 from pegboard.matches.host import HostSettings
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.match import Match, OpenTurn
 from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import Termination, TimeControl
 from pegboard.matches.store import Durability
-
-from tests.matches.fakes import Claim, Guard, Hosted, Stranger, Take, opened, request
 
 BOTS = "abc"
 SETTINGS = HostSettings(reconnect_s=2, lag_ms=50, finished_kept=4, events_kept=2)
@@ -59,6 +59,7 @@ class World:
         self.check()
 
     async def create(self) -> None:
+        """Begin a match of one to three seats."""
         if len(self.host.running()) < 6:
             bots = [self.rng.choice(BOTS) for _ in range(self.rng.randint(1, 3))]
             control = self.rng.choice(CONTROLS)
@@ -67,6 +68,7 @@ class World:
             await self.host.create([made])
 
     async def connect(self) -> None:
+        """Connect a bot, perhaps for the second time."""
         bot = self.rng.choice(BOTS)
         self.turns = {key: turn for key, turn in self.turns.items() if bot_of(turn) != bot}
         most = self.rng.choice((0, 0, 1, 3))
@@ -75,10 +77,12 @@ class World:
         )
 
     async def leave(self) -> None:
+        """Close a stream."""
         if self.boxes:
             self.boxes.pop(self.rng.choice(list(self.boxes))).close()
 
     async def take(self) -> None:
+        """Let all bots read."""
         for bot, box in self.boxes.items():
             delivery = box.take(self.rng.choice((1, 2, 256)))
             for turn in delivery.turns:
@@ -93,6 +97,7 @@ class World:
                 self.told[match.id] = self.told.get(match.id, 0) + 1
 
     async def answer(self) -> None:
+        """Give a legal answer, perhaps to a turn that is over."""
         if not self.turns:
             return
         key = self.rng.choice(list(self.turns))
@@ -110,12 +115,14 @@ class World:
             self.past.append((bot_of(turn), turn, index))
 
     async def answer_badly(self) -> None:
+        """Give an illegal answer."""
         if self.turns:
             turn = self.rng.choice(list(self.turns.values()))
             bad = self.rng.choice(({"index": 99}, {"move": Stranger()}, {"move": Claim(41)}, {}))
             assert self.say(turn, **bad) is not None
 
     async def answer_again(self) -> None:
+        """Repeat an old answer, then give another."""
         if self.past:
             _, turn, index = self.rng.choice(self.past[-5:])
             player = turn.match.players[turn.seat]
@@ -127,19 +134,23 @@ class World:
             assert turn.match.log.move_count == before
 
     def say(self, turn: OpenTurn, **answer: Any) -> Any:
+        """Answer as the turn's bot."""
         return self.host.answer(bot_of(turn), turn.match.id, turn.seat, turn.turn_id, **answer)
 
     async def wait(self) -> None:
+        """Let time pass; sometimes the loop is late."""
         late_s = 3.0 if self.rng.random() < 0.05 else 0.0
         await self.host.pass_s(self.rng.choice((0.01, 0.05, 0.3)), late_s=late_s)
 
     async def resign(self) -> None:
+        """Give a match up."""
         running = self.host.running()
         if running:
             match = self.rng.choice(running)
             assert self.host.resign(match.spec.bots[0], match.id, 0) is None
 
     async def end(self) -> None:
+        """Cancel a match or report a crash."""
         running = self.host.running()
         if running:
             match = self.rng.choice(running)
@@ -164,6 +175,7 @@ class World:
             assert all(not turn.sent for turn in bot.ready)
 
     def open_turns(self, bot: str) -> list[OpenTurn]:
+        """The bot's open turns."""
         return [
             player.turn
             for match in self.host.running()
@@ -173,6 +185,7 @@ class World:
 
 
 def bot_of(turn: OpenTurn) -> str:
+    """The bot that is asked."""
     return turn.match.spec.bots[turn.seat]
 
 
@@ -224,11 +237,13 @@ def check_finished(match: Match) -> None:
 
 
 def seeds(count: int) -> list[int]:
+    """The seeds to run."""
     return [int(os.environ["SEED"])] if "SEED" in os.environ else list(range(count))
 
 
 @pytest.mark.parametrize("seed", seeds(6))
 async def test_any_schedule_keeps_every_promise(seed: int) -> None:
+    """Any schedule keeps every promise."""
     await simulate(seed, 1000, None, Durability.MEMORY)
 
 
@@ -237,10 +252,12 @@ async def test_any_schedule_keeps_every_promise(seed: int) -> None:
 async def test_any_schedule_survives_a_restart(
     seed: int, durability: Durability, tmp_path: Path
 ) -> None:
+    """Any schedule survives a restart."""
     await simulate(seed, 300, tmp_path / "store.db", durability)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", seeds(50))
 async def test_many_schedules_keep_every_promise(seed: int) -> None:
+    """Many schedules keep every promise."""
     await simulate(seed, 3000, None, Durability.MEMORY)

@@ -7,20 +7,24 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.matches.fakes import GAMES, Hosted, opened, play, request, settle
+
 from pegboard.matches.host import HostSettings
 from pegboard.matches.spec import Termination, TimeControl
 from pegboard.matches.store import APPLICATION_ID, SCHEMA_VERSION, Durability, open_store
 from pegboard.rules.errors import StoreError
 
-from tests.matches.fakes import GAMES, Hosted, opened, play, request, settle
-
 STORED = [Durability.STRICT, Durability.BATCHED]
 
 
 def spoil(path: Path, sql: str) -> None:
+    """Make a store and change it."""
     open_store(path).close()
     connection = sqlite3.connect(path)
     connection.executescript(sql)
@@ -28,18 +32,20 @@ def spoil(path: Path, sql: str) -> None:
 
 
 def make_foreign(path: Path) -> None:
+    """Make a database of somebody else."""
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE songs (title TEXT)")
     connection.close()
 
 
 def make_damaged(path: Path) -> None:
+    """Make a store and overwrite it."""
     open_store(path).close()
     data = path.read_bytes()
     path.write_bytes(data[:100] + b"\xff" * (len(data) - 100))
 
 
-BAD_FILES = {
+BAD_FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "text": (lambda path: path.write_text("name = 1\n" * 200), "is not a Pegboard store"),
     "foreign": (make_foreign, "is not a Pegboard store"),
     "newer": (
@@ -57,6 +63,7 @@ BAD_FILES = {
 
 @pytest.mark.parametrize("kind", BAD_FILES)
 def test_a_bad_file_gets_one_clear_sentence(kind: str, tmp_path: Path) -> None:
+    """A bad file gets one clear sentence."""
     make, words = BAD_FILES[kind]
     path = tmp_path / "store.db"
     make(path)
@@ -67,16 +74,19 @@ def test_a_bad_file_gets_one_clear_sentence(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="there is no folder .*nowhere"):
+    """A missing folder is named."""
+    with pytest.raises(StoreError, match=r"there is no folder .*nowhere"):
         open_store(tmp_path / "nowhere" / "store.db")
 
 
 def test_a_path_goes_with_durability() -> None:
+    """A path goes with durability."""
     with pytest.raises(StoreError, match="needs one"):
         open_store(None, Durability.STRICT)
 
 
 def test_a_second_process_is_refused_and_told_who_has_it(tmp_path: Path) -> None:
+    """A second process is refused and told who has it."""
     path = tmp_path / "store.db"
     store = open_store(path)
     code = (
@@ -97,6 +107,7 @@ def test_a_second_process_is_refused_and_told_who_has_it(tmp_path: Path) -> None
 async def test_a_running_match_goes_on_after_a_restart(
     durability: Durability, tmp_path: Path
 ) -> None:
+    """A running match goes on after a restart."""
     path = tmp_path / "store.db"
     control = TimeControl(bank_ms=5000, increment_ms=0, move_ms=2000)
     host = await opened(path, durability)
@@ -135,6 +146,7 @@ async def test_a_running_match_goes_on_after_a_restart(
 
 
 async def test_the_order_of_finishing_survives(tmp_path: Path) -> None:
+    """The order of finishing survives."""
     path = tmp_path / "store.db"
     host = await opened(path, Durability.BATCHED)
     await host.create([request("a", id=f"m{n}") for n in range(4)])
@@ -151,6 +163,7 @@ async def test_the_order_of_finishing_survives(tmp_path: Path) -> None:
 
 
 async def test_a_match_that_no_longer_replays_ends_by_a_server_fault(tmp_path: Path) -> None:
+    """A match that no longer replays ends by a server fault."""
     path = tmp_path / "store.db"
     host = await opened(path, Durability.BATCHED)
     box = {"a": host.connect("a")}
@@ -178,6 +191,7 @@ async def test_a_match_that_no_longer_replays_ends_by_a_server_fault(tmp_path: P
 async def test_a_variant_that_is_gone_takes_only_its_matches_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A variant that is gone takes only its matches with it."""
     path = tmp_path / "store.db"
     host = await opened(path, Durability.BATCHED)
     await host.begin("a", id="over")
@@ -196,6 +210,7 @@ async def test_a_variant_that_is_gone_takes_only_its_matches_with_it(
 
 
 async def test_strict_publishes_turns_and_events_only_when_stored(tmp_path: Path) -> None:
+    """Strict publishes turns and events only when stored."""
     host = await opened(tmp_path / "store.db", Durability.STRICT)
     box = host.connect("a", events=True)
     match = await host.begin("a", "a")
@@ -216,6 +231,7 @@ async def test_strict_publishes_turns_and_events_only_when_stored(tmp_path: Path
 
 
 async def test_a_reconnect_does_not_show_a_strict_turn_before_its_time(tmp_path: Path) -> None:
+    """A reconnect does not show a strict turn before its time."""
     host = await opened(tmp_path / "store.db", Durability.STRICT)
     box = host.connect("a")
     await host.begin("a")
@@ -231,6 +247,7 @@ async def test_a_reconnect_does_not_show_a_strict_turn_before_its_time(tmp_path:
 
 
 def rows_of(path: Path, query: str) -> list[tuple[object, ...]]:
+    """Read the file from outside."""
     connection = sqlite3.connect(path)
     found = connection.execute(query).fetchall()
     connection.close()
@@ -238,6 +255,7 @@ def rows_of(path: Path, query: str) -> list[tuple[object, ...]]:
 
 
 async def test_moves_are_stored_within_20_ms_though_nobody_waits(tmp_path: Path) -> None:
+    """Moves are stored within 20 ms though nobody waits."""
     path = tmp_path / "store.db"
     host = await opened(path, Durability.BATCHED)
     box = {"a": host.connect("a")}
@@ -256,6 +274,7 @@ async def test_moves_are_stored_within_20_ms_though_nobody_waits(tmp_path: Path)
 async def test_the_journal_gives_way_to_a_snapshot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The journal gives way to a snapshot."""
     monkeypatch.setattr("pegboard.matches.commits.SNAPSHOT_BYTES", 400)
     path = tmp_path / "store.db"
     host = await opened(path, Durability.STRICT)
@@ -275,17 +294,75 @@ async def test_the_journal_gives_way_to_a_snapshot(
     await host.close()
 
 
+async def test_turns_wait_for_a_store_that_is_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Turns wait for a store that is slow."""
+    monkeypatch.setattr("pegboard.matches.commits.SLOW_S", 0.01)
+    host = await opened(tmp_path / "store.db", Durability.BATCHED)
+    box = {"a": host.connect("a")}
+    match = await host.begin("a")
+    write, gate = host._store.write, threading.Event()
+
+    def slow(*args: Any) -> None:
+        gate.wait(10)
+        write(*args)
+
+    monkeypatch.setattr(host._store, "write", slow)
+    assert play(host, match, box, moves=1) == 1
+    for _ in range(500):
+        await asyncio.sleep(0.01)
+        if host._commits.holding:
+            break
+    assert play(host, match, box) == 1, "the turn that was out"
+    seen = match.event_count
+    gate.set()
+    await host.stored()
+    assert match.event_count == seen + 1
+    assert play(host, match, box) == 9
+    await host.close()
+
+
+async def test_an_error_while_publishing_ends_the_matches_and_nobody_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error while publishing ends the matches and nobody waits."""
+    host = await opened(tmp_path / "store.db", Durability.BATCHED)
+    match = await host.begin("a")
+
+    def broken(_: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(host, "committed", broken)
+    with pytest.raises(StoreError, match="restart it"):
+        await asyncio.wait_for(host.cancel("m"), 5)
+    assert match.result is not None
+    with pytest.raises(StoreError, match="restart it"):
+        await host.begin("a", id="n")
+    await host.close()
+
+
+def test_an_old_sqlite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An old sqlite is named."""
+    monkeypatch.setattr("sqlite3.sqlite_version_info", (3, 31, 0))
+    with pytest.raises(StoreError, match=r"too old; Python needs 3\.38\.0"):
+        open_store(tmp_path / "store.db")
+
+
 class Full(Hosted):
     """A host whose disk can be filled."""
 
     def fill(self) -> None:
+        """Leave no room."""
         self._store._writer.execute("PRAGMA max_page_count = 1")
 
     def free(self) -> None:
+        """Make room."""
         self._store._writer.execute("PRAGMA max_page_count = 1000000")
 
 
 async def full_host(path: Path, patience_s: float) -> Full:
+    """An open host whose disk can be filled."""
     settings = HostSettings(store_patience_s=patience_s)
     host = Full(path, Durability.BATCHED, settings)
     await host.open()
@@ -295,6 +372,7 @@ async def full_host(path: Path, patience_s: float) -> Full:
 async def test_a_full_disk_refuses_work_and_loses_nothing_when_there_is_room_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A full disk refuses work and loses nothing when there is room again."""
     monkeypatch.setattr("pegboard.matches.commits.RETRY_S", 0.01)
     path = tmp_path / "store.db"
     host = await full_host(path, patience_s=60)
@@ -329,6 +407,7 @@ async def test_a_full_disk_refuses_work_and_loses_nothing_when_there_is_room_aga
 async def test_a_disk_that_stays_full_ends_the_matches_by_a_server_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A disk that stays full ends the matches by a server fault."""
     monkeypatch.setattr("pegboard.matches.commits.RETRY_S", 0.01)
     path = tmp_path / "store.db"
     host = await full_host(path, patience_s=0.05)

@@ -7,6 +7,8 @@ import hashlib
 from typing import Any
 
 import pytest
+from tests.matches.fakes import GAMES, Happened, Heap, Hosted, Take, opened, play, request, settle
+
 from pegboard.matches.host import CreateRequest, HostSettings
 from pegboard.matches.log import KEPT, Log
 from pegboard.matches.match import Match
@@ -21,14 +23,14 @@ from pegboard.rules.errors import (
     UnknownVariant,
 )
 
-from tests.matches.fakes import GAMES, Happened, Heap, Hosted, Take, opened, play, request, settle
-
 
 def ids(matches: list[Match]) -> list[str]:
+    """The ids."""
     return [match.id for match in matches]
 
 
 async def test_defaults_are_filled_in_and_the_seed_is_kept_apart() -> None:
+    """Defaults are filled in and the seed is kept apart."""
     host = await opened(settings=HostSettings(move_ms=7, startup_ms=8, illegal_move_limit=9))
     (match,) = await host.create(
         [CreateRequest(MatchSpec("heap", ("a",), time_control=TimeControl(0, 0, 0, 0), seed=b"x" * 32,
@@ -43,6 +45,7 @@ async def test_defaults_are_filled_in_and_the_seed_is_kept_apart() -> None:
 
 
 async def test_a_seed_is_drawn_where_none_is_given() -> None:
+    """A seed is drawn where none is given."""
     host = await opened()
     one, two = await host.create([request("a", seed=None), request("a", seed=None)])
     assert len(one.seed) == len(two.seed) == 32
@@ -68,6 +71,7 @@ BAD: list[tuple[CreateRequest, type[PegboardError], str]] = [
 async def test_all_of_a_batch_are_created_or_none(
     bad: CreateRequest, error: type[PegboardError], words: str
 ) -> None:
+    """All of a batch are created or none."""
     host = await opened()
     with pytest.raises(error, match=words):
         await host.create([request("a", id="good", request_id="r"), bad])
@@ -76,12 +80,14 @@ async def test_all_of_a_batch_are_created_or_none(
 
 
 async def test_a_batch_has_a_limit() -> None:
+    """A batch has a limit."""
     host = await opened(settings=HostSettings(batch_max=2))
     with pytest.raises(InvalidRequest, match="at most 2"):
         await host.create([request("a")] * 3)
 
 
 async def test_a_request_id_gives_the_same_match_again() -> None:
+    """A request id gives the same match again."""
     host = await opened()
     (first,) = await host.create([request("a", request_id="r")])
     again, other, twice, twin = await host.create(
@@ -100,6 +106,7 @@ async def test_a_request_id_gives_the_same_match_again() -> None:
 
 
 async def test_requests_at_the_same_time_make_one_match() -> None:
+    """Requests at the same time make one match."""
     host = await opened()
     made = await asyncio.gather(*[host.create([request("a", request_id="r")]) for _ in range(3)])
     assert len({match.id for (match,) in made}) == 1
@@ -110,6 +117,7 @@ async def test_requests_at_the_same_time_make_one_match() -> None:
 
 
 async def test_a_creation_goes_on_when_its_caller_goes_away() -> None:
+    """A creation goes on when its caller goes away."""
     host = await opened()
     creating = asyncio.create_task(host.create([request("a", id="m", request_id="r")]))
     await asyncio.sleep(0)
@@ -121,6 +129,7 @@ async def test_a_creation_goes_on_when_its_caller_goes_away() -> None:
 
 
 async def test_pages_are_newest_first_and_complete() -> None:
+    """Pages are newest first and complete."""
     host = await opened()
     await host.create([request("a", id=f"m{n}", label="odd" * (n % 2)) for n in range(7)])
     for n in (1, 2):
@@ -137,12 +146,14 @@ async def test_pages_are_newest_first_and_complete() -> None:
 
 @pytest.mark.parametrize("token", ["nonsense", "MjoxMg", "MTp4", "é", "="])
 async def test_a_strange_page_token_is_refused(token: str) -> None:
+    """A strange page token is refused."""
     host = await opened()
     with pytest.raises(InvalidRequest, match="page_token"):
         host.list(page_token=token)
 
 
 async def test_finished_matches_leave_memory_and_are_still_there() -> None:
+    """Finished matches leave memory and are still there."""
     host = await opened(settings=HostSettings(finished_kept=2, events_kept=1))
     box = {"a": host.connect("a")}
     for n in range(5):
@@ -163,6 +174,7 @@ async def test_finished_matches_leave_memory_and_are_still_there() -> None:
 
 
 async def test_a_record_comes_only_when_the_match_is_over() -> None:
+    """A record comes only when the match is over."""
     host = await opened()
     match = await host.begin("a")
     with pytest.raises(InvalidRequest, match="still running"):
@@ -174,10 +186,12 @@ async def test_a_record_comes_only_when_the_match_is_over() -> None:
 
 
 async def collect(host: Hosted, after: int = 0) -> list[int]:
+    """All sequence numbers a watcher sees."""
     return [number async for events in host.watch("m", after) for number, _ in events]
 
 
 async def test_a_watcher_sees_all_events_once_and_then_the_end() -> None:
+    """A watcher sees all events once and then the end."""
     host = await opened()
     box = {"a": host.connect("a")}
     match = await host.begin("a", options={"stones": "400"})
@@ -198,6 +212,7 @@ async def test_a_watcher_sees_all_events_once_and_then_the_end() -> None:
 
 
 async def test_matches_are_told_in_the_order_of_finishing() -> None:
+    """Matches are told in the order of finishing."""
     host = await opened()
     await host.create([request("a", id=f"m{n}", label="ab"[n % 2]) for n in range(6)])
     for n in (3, 1):
@@ -212,8 +227,8 @@ async def test_matches_are_told_in_the_order_of_finishing() -> None:
     assert await anext(live) == []
     assert ids(await anext(label)) == ["m3", "m1"]
     assert await anext(label) == []
-    coming = asyncio.create_task(anext(every))  # type: ignore[arg-type]
-    labelled = asyncio.create_task(anext(label))  # type: ignore[arg-type]
+    coming = asyncio.ensure_future(anext(every))
+    labelled = asyncio.ensure_future(anext(label))
     await settle()
     for n in (4, 5, 0):
         await host.cancel(f"m{n}")
@@ -228,6 +243,7 @@ async def test_matches_are_told_in_the_order_of_finishing() -> None:
 
 
 async def test_a_game_that_cannot_go_on_faults_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A game that cannot go on faults alone."""
     host = await opened()
     monkeypatch.setitem(GAMES, "heap", Heap(stones=0))
     monkeypatch.setattr("tests.matches.fakes.HeapState.outcome", lambda _: None)
@@ -238,6 +254,7 @@ async def test_a_game_that_cannot_go_on_faults_alone(monkeypatch: pytest.MonkeyP
 
 
 async def test_a_game_may_be_over_before_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A game may be over before a move."""
     host = await opened()
     monkeypatch.setitem(GAMES, "heap", Heap(stones=0))
     match = await host.begin("a", "b")
@@ -248,6 +265,7 @@ async def test_a_game_may_be_over_before_a_move(monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_a_broken_start_creates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broken start creates nothing."""
     host = await opened()
     monkeypatch.setitem(GAMES, "heap", Heap(broken=True))
     with pytest.raises(AssertionError):
@@ -257,6 +275,7 @@ async def test_a_broken_start_creates_nothing(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_log_forgets_old_events_but_not_their_digest() -> None:
+    """The log forgets old events but not their digest."""
     log = Log()
     texts = []
     for number in range(500):
@@ -272,6 +291,7 @@ def test_the_log_forgets_old_events_but_not_their_digest() -> None:
 
 @pytest.mark.parametrize("peek", [False, True])
 def test_the_log_gives_each_move_once_to_the_journal(peek: bool) -> None:
+    """The log gives each move once to the journal."""
     log = Log()
     journal: list[str] = []
     for number in range(60):

@@ -12,10 +12,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.matches.fakes import find_game, request
+
 from pegboard.matches.host import MatchHost
 from pegboard.matches.store import Durability, open_store
-
-from tests.matches.fakes import find_game, request
 
 
 async def main(path: Path, durability: Durability) -> None:

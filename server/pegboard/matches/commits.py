@@ -15,6 +15,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from traceback import format_exc
 from typing import Protocol
 
 import structlog
@@ -76,6 +77,7 @@ class Committer:
         self._ledger = ledger
         self._finish = finish
         self._patience_s = patience_s
+        self._current = Commit()
         self._next = Commit()
         self._dirty: dict[Match, None] = {}
         self._event = asyncio.Event()
@@ -85,7 +87,7 @@ class Committer:
         self._snapshot_bytes = 0
         self._journal_bytes = SNAPSHOT_BYTES  # what an earlier process left is due
         self._thread = ThreadPoolExecutor(1, "pegboard-store") if self.journaled else None
-        self._task = asyncio.create_task(self._run(), name="pegboard-store")
+        self._task = asyncio.create_task(self._guarded_run(), name="pegboard-store")
 
     # What has happened
 
@@ -139,6 +141,17 @@ class Committer:
 
     # Committing
 
+    async def _guarded_run(self) -> None:
+        """Commit until closed; an error of ours must not leave everybody waiting for ever."""
+        try:
+            await self._run()
+        except Exception:
+            log.error("committing failed", traceback=format_exc())
+            self.failure = StoreError("the server made an error while storing; restart it")
+            for commit in (self._current, self._next):
+                self._refuse(commit, self.failure)
+            self._ledger.lost(self.failure)
+
     async def _run(self) -> None:
         while not (self._closing and self._idle()):
             if self._idle():
@@ -147,7 +160,8 @@ class Committer:
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
-            if not await self._commit(self._collect()):
+            self._current = self._collect()
+            if not await self._commit(self._current):
                 return
 
     def _idle(self) -> bool:

@@ -13,8 +13,8 @@ import hashlib
 from asyncio import Future
 from typing import Any
 
-KEPT = 64
-"""Events kept in memory at least, once there are so many."""
+KEPT = 32
+"""Events kept in memory: from that many to twice as many, once there are so many."""
 
 
 class Log:

@@ -34,6 +34,8 @@ except ImportError:  # pragma: no cover
 
 APPLICATION_ID = 0x50454742  # "PEGB"
 SCHEMA_VERSION = 1
+SQLITE_MIN = (3, 38, 0)
+"""For `->>` and `UPDATE .. FROM`."""
 
 _SCHEMA = """
 CREATE TABLE matches (
@@ -113,6 +115,11 @@ def open_store(path: Path | None, durability: Durability = Durability.BATCHED) -
     Raises `StoreError` for a path that cannot be used, a file of another kind or of a newer
     version, a damaged one, and one that another process has open.
     """
+    if sqlite3.sqlite_version_info < SQLITE_MIN:
+        needed = ".".join(map(str, SQLITE_MIN))
+        raise StoreError(
+            f"SQLite {sqlite3.sqlite_version} is too old; Python needs {needed} or newer"
+        )
     if (path is None) != (durability is Durability.MEMORY):
         raise StoreError("a store in memory has no file, and every other durability needs one")
     return Store(path, durability)
