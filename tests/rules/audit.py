@@ -59,7 +59,8 @@ class DominoesAudit:
         self.state = state
         self.hands: list[set[int]] = [set() for _ in range(seats)]
         self.line: list[int] = []
-        self.stock = 28
+        self.stock = 0
+        self.dealt = 0
         self.scores = [0] * seats
 
     def moved(self, seat: Seat, move: Any) -> None:
@@ -74,6 +75,7 @@ class DominoesAudit:
             assert [list(hand) for hand in event.hands] == [sorted(hand) for hand in self.hands]
             self.line = []
             self.stock = event.stock
+            self.dealt = 28
         elif isinstance(event, dominoes.Drawn):
             assert event.tile not in self.line
             assert all(event.tile not in hand for hand in self.hands)
@@ -105,7 +107,7 @@ class DominoesAudit:
     def check(self) -> None:
         """Compare the book with the state."""
         held = [tile for hand in self.hands for tile in hand]
-        assert len(set(held + self.line)) == len(held) + len(self.line) == 28 - self.stock
+        assert len(set(held + self.line)) == len(held) + len(self.line) == self.dealt - self.stock
         self._check_path()
         for seat in (*range(self.seats), None):
             view = self.state.view(seat)

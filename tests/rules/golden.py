@@ -16,7 +16,6 @@ from typing import Any
 from pegboard.rules import catalog
 from pegboard.rules.perft import count, perft
 from pegboard.rules.playthrough import make_turn, story
-from pegboard.rules.record import parse_turn
 from pegboard.rules.shuffle import SeededChance
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
@@ -75,16 +74,6 @@ def _perft_case(variant: str, seats: int, prefix: int) -> dict[str, Any] | None:
         "sequences": found.sequences,
         "events_digest": found.events_digest,
     }
-
-
-def run_perft(case: dict[str, Any]) -> tuple[int, str]:
-    """Return (sequences, digest) of a case of a file."""
-    game = catalog.game(case["variant"], case["options"])
-    chance = SeededChance(bytes.fromhex(case["seed"]), case["nonce"])
-    state, events = game.start(case["seats"], chance)
-    for text in case["moves"]:
-        events += state.apply(*parse_turn(game, text))
-    return perft(state, case["depth"], events)
 
 
 def playthrough(variant: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from tests.rules import golden
 
 from pegboard.rules import catalog
+from pegboard.rules.vectors import run_vectors
 
 VARIANTS = tuple(catalog.CATALOG)
 WRITE = "write it with `python -m tests.rules.golden`"
@@ -21,12 +22,7 @@ def test_perft(variant: str) -> None:
     assert path.exists(), f"{variant} has no perft file; {WRITE}"
     cases = json.loads(path.read_text(encoding="utf-8"))
     assert {case["seats"] for case in cases} == set(catalog.find(variant).game.seats)
-    for case in cases:
-        assert (case["id"], *golden.run_perft(case)) == (
-            case["id"],
-            case["sequences"],
-            case["events_digest"],
-        )
+    assert run_vectors(cases) == []
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -59,3 +55,21 @@ def test_a_variant_is_whole(variant: str) -> None:
     assert found, f"{variant} has no scripted game in tests/vectors/games"
     page = golden.VECTORS.parents[1] / "docs" / "rules" / f"{variant}.md"
     assert page.exists(), f"{variant} has no page docs/rules/{variant}.md"
+
+
+def test_a_wrong_tree_is_noticed() -> None:
+    """A count or a digest that is not what the rules give is named."""
+    path = golden.perft_path("draw")
+    case = json.loads(path.read_text(encoding="utf-8"))[0]
+    wrong = [
+        {**case, "id": "count", "sequences": case["sequences"] + 1},
+        {**case, "id": "digest", "events_digest": "00"},
+        {**case, "id": "depth", "depth": 99},
+        {**case, "id": "move", "moves": ["0 PASS"]},
+    ]
+    reasons = {failure.id: failure.reason for failure in run_vectors(wrong)}
+    assert set(reasons) == {"count", "digest", "depth", "move"}
+    assert "sequences is" in reasons["count"]
+    assert "events_digest is" in reasons["digest"]
+    assert "from 0 to 12" in reasons["depth"]
+    assert "cannot be run" in reasons["move"]

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 
 from pegboard.rules.errors import NotationError, PegboardError
-from pegboard.rules.vectors import dominoes, games, plays, scores
+from pegboard.rules.vectors import dominoes, games, plays, scores, trees
 from pegboard.rules.vectors.case import Case, Failure, Mismatch
 
 __all__ = ["KINDS", "Case", "Failure", "run_vectors", "told_in_prose"]
@@ -86,4 +86,5 @@ KINDS: dict[str, Callable[[Case], None]] = {
     "domino_deal": dominoes.run_deal,
     "game": games.run_game,
     "game_flow": run_game_flow,
+    "perft": trees.run_perft,
 }
