@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import Any
 
 import pytest
-from tests.matches.fakes import MS, Hosted, opened
+from tests.matches.fakes import MS, Hosted, find_game, opened, request
 
 from pegboard.matches.clock import Deadlines, SeatClock
-from pegboard.matches.host import HostSettings
+from pegboard.matches.host import HostSettings, MatchHost
 from pegboard.matches.match import Match, OpenTurn
 from pegboard.matches.spec import Result, Termination, TimeControl
+from pegboard.matches.store import Durability, open_store
 
 ONE_SECOND = TimeControl(move_ms=1000)
 SETTINGS = HostSettings(lag_ms=100, lag_refill_ms=10, reconnect_s=3)
@@ -252,3 +255,32 @@ def test_a_seat_without_a_bank_is_never_charged() -> None:
     assert clock.bank_ms == 0
     clock.start(0, 0)
     assert clock.limit_ns == 50 * MS
+
+
+async def test_a_loop_that_stalls_again_and_again_makes_nobody_lose_on_time() -> None:
+    """Real time: a prompt bot, a move cap of 60 ms, and a loop that stands still for 150 ms."""
+    host = MatchHost(
+        open_store(None, Durability.MEMORY),
+        find_game=find_game,
+        settings=HostSettings(lag_ms=20, lag_refill_ms=0),
+    )
+    await host.open()
+    box = host.connect("a")
+    control = TimeControl(move_ms=60)
+    asked = [request("a", "a", time_control=control) for _ in range(100)]
+    matches = await host.create(asked)
+    stalls = 0
+    while any(match.result is None for match in matches):
+        turns = box.take().turns
+        for turn in turns:
+            turn.start(host.now_ns())
+        stalls += 1
+        if stalls % 3 == 0:
+            time.sleep(0.15)  # noqa: ASYNC251
+        await asyncio.sleep(0.03)
+        for turn in turns:
+            host.answer("a", turn.match.id, turn.seat, turn.turn_id, index=0)
+    assert stalls >= 12
+    terminations = {match.result.termination for match in matches if match.result}
+    assert terminations == {Termination.NORMAL}
+    await host.close()

@@ -175,7 +175,7 @@ async def test_finished_matches_leave_memory_and_are_still_there() -> None:
 
 async def test_a_record_comes_only_when_the_match_is_over() -> None:
     """A record comes only when the match is over."""
-    host = await opened()
+    host = await opened(settings=HostSettings(events_kept=0))
     match = await host.begin("a")
     with pytest.raises(InvalidRequest, match="still running"):
         match.record(True)

@@ -355,7 +355,6 @@ class MatchHost:
 
     def _publish_result(self, match: Match) -> None:
         match.result = match.ending
-        match.state = None
         match.log.visible = match.log.count
         self._registry.finish(match)
         match.log.wake()

@@ -246,7 +246,11 @@ class Match:
         return tuple([seat for seat, name in enumerate(self.spec.bots) if name == bot])
 
     def view(self, seat: Seat | None) -> Any:
-        """Return all that the seat can see. Raises `InvalidRequest` when the match is over."""
+        """Return all that the seat can see; of a match that has just ended too.
+
+        So a turn that was taken but not yet written can still be written. Raises `InvalidRequest`
+        when the match has been over for longer.
+        """
         if self.state is None:
             raise InvalidRequest(f"match {self.id} is over; ask for its record or its events")
         return self.state.view(seat)
@@ -361,7 +365,8 @@ class Match:
         return self.archive
 
     def release(self) -> None:
-        """Drop the events of a match that is over; they are derived again on demand."""
+        """Drop state and events of a match that is over; events are derived again on demand."""
+        self.state = None
         self.log = Log()
 
     def due(self, when_ns: int, now_ns: int) -> int:
