@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 from tests.arena import cups
-from tests.arena.cups import CRIBBAGE, ONE, THREE, TWO, bot, event
+from tests.arena.cups import CRIBBAGE, DRAW, ONE, THREE, TWO, bot
 
 from pegboard.arena.folder import read_results
 from pegboard.arena.results import Results
 from pegboard.rules.record import Record, verify
 
-FILE_PARTS = (ONE, TWO, THREE, CRIBBAGE, event("draw", seats=2))
+FILE_PARTS = (ONE, TWO, THREE, CRIBBAGE, DRAW)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_the_same_file_gives_the_same_table(
 ) -> None:
     """Also in another folder, with another concurrency."""
     _, _, expected = uninterrupted
-    file = cups.write(tmp_path, *FILE_PARTS, top="blocks = 3\nconcurrency = 3")
+    file = cups.write(tmp_path, *FILE_PARTS, top="blocks = 3\nconcurrency = 9")
     results, _ = cups.play(file, out)
     assert results == expected
 
@@ -215,7 +215,7 @@ def test_a_changed_file_is_refused(
     _, done, _ = uninterrupted
     out = tmp_path / "out"
     shutil.copytree(done, out)
-    file = cups.write(tmp_path, *FILE_PARTS, top="blocks = 4\nconcurrency = 8")
+    file = cups.write(tmp_path, *FILE_PARTS, top="blocks = 4\nconcurrency = 4")
     status, _, errors = cups.finish(cups.start(file, out))
     assert status == 2
     assert "was begun with another file: blocks is 4 and was 3; undo the change" in errors

@@ -448,9 +448,12 @@ class Tournament:
         return faults
 
     async def _save(self) -> None:
+        pause_s = RESULTS_S
         while True:
-            await asyncio.sleep(RESULTS_S)
+            await asyncio.sleep(pause_s)
+            begun = time.monotonic()
             results = self._board.results(self._config.name, self._folder.digest, resamples=200)
+            pause_s = max(RESULTS_S, 20 * (time.monotonic() - begun))
             await asyncio.to_thread(self._folder.write_results, results)
 
 
