@@ -263,14 +263,3 @@ def tune_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-
-
-def run(settings: ServeSettings) -> None:
-    """Run `serve` on a fast event loop, to its end."""
-    try:
-        import uvloop
-    except ImportError:  # not on every platform
-        asyncio.run(serve(settings))
-        return
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve(settings))

@@ -256,7 +256,7 @@ class PlaySession:
                 # Nothing more can be said to a bot that does not read: cut the call.
                 self._writer.cancel()
         # A bot that thinks may be too busy to answer heartbeats: there its clock decides.
-        thinking = self._owed > 0 and time.monotonic() < self._thinks_until_s
+        thinking = time.monotonic() < self._thinks_until_s
         self._quiet_pulses = 0 if thinking else self._quiet_pulses + 1
         if self._quiet_pulses * pulse_s >= limits.heartbeat_s * limits.silence_beats:
             self.end(Silent(f"{self._bot} left {limits.silence_beats} heartbeats unanswered"))

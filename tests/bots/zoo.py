@@ -1,0 +1,258 @@
+"""Bad bots, one a kind: `python zoo.py KIND`. Written on bare gRPC, since the kit would not do it.
+
+Address and token come from the environment as for any bot. What the server says at the end is
+printed as `CODE: details`, so that tests can read it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+from typing import Any
+
+import grpc
+
+from pegboard.v1 import play_pb2
+
+ADDRESS = os.environ["PEGBOARD_ADDRESS"]
+TOKEN = os.environ["PEGBOARD_TOKEN"]
+METHOD = "/pegboard.v1.PlayService/Play"
+TEN_MEGABYTES = 10 * 1024 * 1024
+
+
+class Wire:
+    """A `Play` stream of raw bytes."""
+
+    def __init__(self) -> None:
+        self.channel = grpc.insecure_channel(ADDRESS)
+        self._out: SimpleQueue[bytes | None] = SimpleQueue()
+        method: Any = self.channel.stream_stream(METHOD)
+        self._call: Any = method(self._requests())
+
+    def _requests(self) -> Iterator[bytes]:
+        while (data := self._out.get()) is not None:
+            yield data
+
+    def send(self, data: bytes) -> None:
+        """Send one message, whatever it is."""
+        self._out.put(data)
+
+    def hello(self, token: str = TOKEN) -> None:
+        """Send a proper first message."""
+        hello = play_pb2.Hello(token=token, kit="zoo", protocol_version=1)
+        self.send(play_pb2.PlayRequest(hello=hello).SerializeToString())
+
+    def responses(self) -> Iterator[play_pb2.PlayResponse]:
+        """Yield what the server says until the end."""
+        for data in self._call:
+            yield play_pb2.PlayResponse.FromString(data)
+
+    def turns(self) -> Iterator[play_pb2.Turn]:
+        """Yield turns until the end."""
+        for response in self.responses():
+            for rejected in response.rejected:
+                say(f"rejected: {rejected.reason} {rejected.detail}")
+            yield from response.turns
+
+    def answer(self, turn: play_pb2.Turn, index: int = 0, **changes: Any) -> None:
+        """Answer a turn, with fields changed."""
+        fields = {"match": turn.match, "seat": turn.seat, "turn_id": turn.turn_id, **changes}
+        answer = play_pb2.Answer(index=index, **fields)
+        self.send(play_pb2.PlayRequest(answers=[answer]).SerializeToString())
+
+    def last_words(self) -> None:
+        """Print the status with which the server ended the call."""
+        try:
+            for _ in self._call:
+                pass
+        except grpc.RpcError:
+            pass
+        say(f"{self._call.code().name}: {self._call.details()}")
+
+
+def say(line: str) -> None:
+    """Print at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def connected() -> Wire:
+    """A stream after its Hello."""
+    wire = Wire()
+    wire.hello()
+    return wire
+
+
+def exits() -> None:
+    """Ends before it connects."""
+    sys.exit(3)
+
+
+def hangs() -> None:
+    """Never connects."""
+    time.sleep(600)
+
+
+def noise() -> None:
+    """Connects and talks no HTTP/2 at all."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as raw:
+        raw.connect(ADDRESS.removeprefix("unix:"))
+        raw.sendall(os.urandom(4096))
+        raw.settimeout(10)
+        while raw.recv(4096):
+            pass
+
+
+def garbage_first() -> None:
+    """Its first message is no message."""
+    wire = Wire()
+    wire.send(b"\xff" * 100)
+    wire.last_words()
+
+
+def garbage_later() -> None:
+    """Answers its first turn with bytes that are no message."""
+    wire = connected()
+    next(wire.turns())
+    wire.send(b"\xff" * 100)
+    wire.last_words()
+
+
+def old_protocol() -> None:
+    """Speaks a protocol that is not there yet."""
+    wire = Wire()
+    hello = play_pb2.Hello(token=TOKEN, protocol_version=99)
+    wire.send(play_pb2.PlayRequest(hello=hello).SerializeToString())
+    wire.last_words()
+
+
+def illegal() -> None:
+    """Answers with an index that is not listed, for ever."""
+    wire = connected()
+    for turn in wire.turns():
+        for _ in range(3):
+            wire.answer(turn, index=999)
+
+
+def stale() -> None:
+    """Answers the turn before the one that is asked."""
+    wire = connected()
+    for turn in wire.turns():
+        wire.answer(turn, turn_id=turn.turn_id + 1000)
+
+
+def meddler() -> None:
+    """Answers for the seat of its opponent, in its own match."""
+    wire = connected()
+    for turn in wire.turns():
+        wire.answer(turn, seat=1 - turn.seat)
+
+
+def impostor() -> None:
+    """Has a token that nobody has."""
+    wire = Wire()
+    wire.hello("not-a-token-of-anybody")
+    wire.last_words()
+
+
+def organiser() -> None:
+    """Plays with the token of an organiser."""
+    wire = Wire()
+    wire.hello("organisers-token")
+    wire.last_words()
+
+
+def huge() -> None:
+    """Answers with ten megabytes."""
+    wire = connected()
+    turn = next(wire.turns())
+    wire.answer(turn, match="m" * TEN_MEGABYTES)
+    wire.last_words()
+
+
+def flood() -> None:
+    """Sends answers that nobody asked for, as many as it can."""
+    wire = connected()
+    turn = next(wire.turns())
+    answer = play_pb2.Answer(match=turn.match, seat=turn.seat, turn_id=0, index=0)
+    data = play_pb2.PlayRequest(answers=[answer] * 100).SerializeToString()
+    for _ in range(200):
+        wire.send(data)
+    wire.last_words()
+
+
+def chatter() -> None:
+    """Sends empty messages, as many as it can."""
+    wire = connected()
+    next(wire.turns())
+    for _ in range(5000):
+        wire.send(b"")
+    wire.last_words()
+
+
+def deaf() -> None:
+    """Stops reading after its first turn, but goes on asking for more to be said."""
+    wire = connected()
+    turn = next(wire.turns())
+    answer = play_pb2.Answer(match=turn.match, seat=turn.seat, turn_id=0, index=0)
+    data = play_pb2.PlayRequest(answers=[answer] * 20).SerializeToString()
+    while True:
+        wire.send(data)
+        time.sleep(0.1)
+
+
+def crash() -> None:
+    """Dies in the middle of a match."""
+    wire = connected()
+    for number, turn in enumerate(wire.turns()):
+        if number == 3:
+            os.abort()
+        wire.answer(turn)
+
+
+def slow() -> None:
+    """Answers, but too late."""
+    wire = connected()
+    for turn in wire.turns():
+        time.sleep(turn.clock.turn_ms / 1000 + 2.0)
+        wire.answer(turn)
+
+
+def greeter() -> None:
+    """Says Hello twice."""
+    wire = connected()
+    next(wire.turns())
+    wire.hello()
+    wire.last_words()
+
+
+KINDS: dict[str, Callable[[], None]] = {
+    function.__name__: function
+    for function in (
+        exits,
+        hangs,
+        noise,
+        garbage_first,
+        garbage_later,
+        old_protocol,
+        illegal,
+        stale,
+        meddler,
+        impostor,
+        organiser,
+        huge,
+        flood,
+        chatter,
+        deaf,
+        crash,
+        slow,
+        greeter,
+    )
+}
+
+if __name__ == "__main__":
+    KINDS[sys.argv[1]]()

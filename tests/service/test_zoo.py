@@ -1,0 +1,101 @@
+"""Bad bots get a clear message; their match ends by their fault; everybody else plays on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from tests.service.rig import Rig, serving, token_of
+
+from pegboard.matches.host import HostSettings
+from pegboard.service.settings import Limits
+from pegboard.v1 import match_pb2 as pb
+
+ZOO = Path(__file__).resolve().parents[1] / "bots" / "zoo.py"
+LIMITS = Limits(heartbeat_s=0.5, stall_s=2.0, stop_s=1.0)
+HOST = HostSettings(reconnect_s=1.0)
+TIME = pb.TimeControl(move_ms=1500, startup_ms=2500)
+
+GONE = {pb.TERMINATION_DISCONNECT}
+LATE = {pb.TERMINATION_TIMEOUT}
+
+
+async def start(rig: Rig, kind: str) -> asyncio.subprocess.Process:
+    """Start a bad bot as zoe."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(ZOO),
+        kind,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={**os.environ, "PEGBOARD_ADDRESS": rig.address, "PEGBOARD_TOKEN": token_of("zoe")},
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "terminations", "words"),
+    [
+        ("exits", GONE, ""),
+        ("hangs", GONE, ""),
+        ("noise", GONE, ""),
+        ("garbage_first", GONE, "INVALID_ARGUMENT: the first message is no PlayRequest"),
+        ("garbage_later", GONE | LATE, "INVALID_ARGUMENT: zoe sent bytes that are no PlayRequest"),
+        ("old_protocol", GONE, "INVALID_ARGUMENT: this server speaks protocol version 1, not 99"),
+        ("illegal", {pb.TERMINATION_ILLEGAL_MOVE}, "rejected: 1 no move has index 999"),
+        ("stale", LATE, "rejected: 2 turn 100"),
+        ("meddler", LATE, "rejected: 3 zoe does not sit at seat"),
+        ("impostor", GONE, "UNAUTHENTICATED: nobody has this token"),
+        ("organiser", GONE, "PERMISSION_DENIED: arena is an organiser"),
+        ("huge", GONE | LATE, "RESOURCE_EXHAUSTED: "),
+        ("flood", GONE | LATE, "RESOURCE_EXHAUSTED: more than 1000"),
+        ("chatter", GONE | LATE, "RESOURCE_EXHAUSTED: more than 1000"),
+        ("deaf", GONE | LATE, ""),
+        ("crash", GONE | LATE, ""),
+        ("slow", LATE, ""),
+        ("greeter", GONE | LATE, "INVALID_ARGUMENT: zoe sent a second Hello"),
+    ],
+)
+async def test_a_bad_bot_loses_its_match_and_no_other_is_disturbed(
+    kind: str, terminations: set[int], words: str
+) -> None:
+    """The result names bot, match and reason, the bot is told, the others finish."""
+    async with serving(LIMITS, HOST) as rig:
+        rig.play("alice")
+        rig.play("bob")
+        bad = await rig.match("alice", "zoe", time_control=TIME)
+        good = [await rig.match("alice", "bob", variant="draw") for _ in range(3)]
+        process = await start(rig, kind)
+        try:
+            result = await rig.result(bad)
+            assert result.termination in terminations, result
+            assert result.seat_at_fault == 1
+            assert list(result.points) == [1.0, 0.0]
+            assert "zoe" in result.detail
+            assert bad.removeprefix("matches/") in result.detail
+            for name in good:
+                assert (await rig.result(name)).termination == pb.TERMINATION_NORMAL
+        finally:
+            if process.returncode is None and not words:
+                process.kill()
+        assert words in await last_words(process, words)
+
+
+async def last_words(process: asyncio.subprocess.Process, wanted: str) -> str:
+    """Read what the bot prints until it says what is wanted; then it may go."""
+    heard = ""
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(10):
+            while wanted not in heard or not wanted:
+                line = await process.stdout.readline()
+                if not line:
+                    break
+                heard += line.decode()
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+    return heard
