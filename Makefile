@@ -3,17 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+NODE_BOT := examples/bots/node_random
+NODE_STAMP := $(NODE_BOT)/node_modules/.installed
 WORKERS ?= 2
 # What the contract must stay compatible with: main as it was before this branch or commit.
 AGAINST ?= $(shell git rev-parse --verify -q origin/main~1 || git rev-parse --verify -q main~1 || git rev-parse HEAD)
 
 .PHONY: demo test test-long test-oracle test-polyglot check breaking protos bench lock clean
 
-demo: $(STAMP)            ## play the quickstart tournament and verify its records
+demo: $(STAMP) $(NODE_STAMP)  ## play the quickstart tournament and verify its records
 	$(BIN)/pegboard tournament run examples/quickstart.toml
 	$(BIN)/pegboard replay runs/quickstart/records.jsonl --verify
 
-test: $(STAMP)            ## all fast tests
+test: $(STAMP) $(NODE_STAMP)  ## all fast tests
 	$(BIN)/pytest -n $(WORKERS) -m "not long and not oracle and not polyglot"
 
 test-long: $(STAMP)       ## exhaustive distributions, soak, simulation, crashes
@@ -22,7 +24,7 @@ test-long: $(STAMP)       ## exhaustive distributions, soak, simulation, crashes
 test-oracle: $(STAMP)     ## the rules beside independent implementations
 	$(BIN)/pytest -n $(WORKERS) -m oracle --timeout 1500
 
-test-polyglot: $(STAMP)   ## bots and kits in other languages
+test-polyglot: $(STAMP) $(NODE_STAMP)  ## bots and kits in other languages
 	$(BIN)/pytest -m polyglot --timeout 600
 
 check: $(STAMP)           ## style, types, contract
@@ -56,3 +58,9 @@ $(STAMP): requirements.lock pyproject.toml
 	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q --require-hashes -r requirements.lock
 	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q --no-deps -e .
 	touch $(STAMP)
+
+$(NODE_STAMP): $(NODE_BOT)/package-lock.json
+	@command -v npm >/dev/null || { \
+	  echo "make: one of the example bots needs Node: apt-get install nodejs npm" >&2; exit 1; }
+	cd $(NODE_BOT) && npm ci --silent --no-audit --no-fund
+	touch $(NODE_STAMP)
