@@ -46,34 +46,43 @@ class SeededChance:
 
     def order(self, label: str, size: int, count: int) -> Sequence[int]:
         """Return the first `count` of a random order of 0 to `size` - 1."""
-        prefix = f"{self.nonce}/{label}/"
-        items = list(range(size))
-        numbers: Sequence[int] = ()
-        used = block = 0
-        for place in range(min(count, size - 1)):
-            span = size - place
-            limit = 65536 - 65536 % span
-            while True:
-                if used == len(numbers):
-                    numbers = self._numbers(prefix, block)
-                    block += 1
-                    used = 0
-                number = numbers[used]
-                used += 1
-                if number < limit:
-                    break
-            other = place + number % span
+        places = min(count, size - 1)
+        items = [*range(size)]
+        numbers = self._numbers(label, places)
+        # Only numbers at the very top can be above the limit of a span; mostly there is none.
+        if max(numbers, default=0) >= 65536 - size:
+            numbers = self._below_limits(label, size, places)
+        for place in range(places):
+            other = place + numbers[place] % (size - place)
             items[place], items[other] = items[other], items[place]
         return items[:count]
 
-    def _numbers(self, prefix: str, block: int) -> tuple[int, ...]:
-        """Return the 16 numbers of a block.
+    def _below_limits(self, label: str, size: int, places: int) -> list[int]:
+        """Return a number for each place, those above the limit of its span passed over."""
+        found: list[int] = []
+        read = 0
+        while len(found) < places:
+            span = size - len(found)
+            read += 1
+            number = self._numbers(label, read)[read - 1]
+            if number < 65536 - 65536 % span:
+                found.append(number)
+        return found
+
+    def _numbers(self, label: str, count: int) -> list[int]:
+        """Return at least so many numbers of the stream.
 
         HMAC-SHA256 written out over the prepared keys: half the time of `hmac.digest`, and a deal needs
         little else.
         """
-        inner = sha256(self._inner_key + f"{prefix}{block}".encode()).digest()
-        return _NUMBERS.unpack(sha256(self._outer_key + inner).digest())
+        numbers: list[int] = []
+        block = 0
+        while len(numbers) < count:
+            message = f"{self.nonce}/{label}/{block}".encode()
+            inner = sha256(self._inner_key + message).digest()
+            numbers += _NUMBERS.unpack(sha256(self._outer_key + inner).digest())
+            block += 1
+        return numbers
 
     def commitment(self) -> bytes:
         """Return the 32 bytes to publish before the first deal."""

@@ -73,7 +73,7 @@ def count_all(table: Table, events: list[Any]) -> None:
         count.lay_open(events)
         counted = (count.effective, count.starter, count.reason is _CRIB, rules)
         points = show_points(*counted)
-        items = LazyItems(show_items, *counted) if points else ()
+        items = make(LazyItems, (show_items, *counted)) if points else ()
         if table.peg(count.seat, points, count.reason, items, events):
             return
         if not points and charge_zero(table, count.seat, events):

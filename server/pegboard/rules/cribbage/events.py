@@ -6,7 +6,7 @@ what perft files and `events_digest` hash. Fields are those of protos/pegboard/v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -57,39 +57,46 @@ class Item(NamedTuple):
         return f"{self.kind.name.lower()} {self.points} ({cards_text(self.cards)})"
 
 
-class LazyItems(Sequence[Item]):
+class LazyItems(tuple[Item, ...]):
     """Items that are found when somebody looks at them, for most events are never looked at.
 
-    Equal to any sequence of the same items.
+    What it really holds is `(find, argument, ...)`, made by `make(LazyItems, (find, ...))` at the cost
+    of a tuple; to everybody else it is the tuple that `find(argument, ...)` returns.
     """
 
-    __slots__ = ("_arguments", "_find", "_found")
-
-    def __init__(self, find: Callable[..., tuple[Item, ...]], *arguments: object) -> None:
-        self._find = find
-        self._arguments = arguments
-        self._found: tuple[Item, ...] | None = None
+    __slots__ = ()
 
     def found(self) -> tuple[Item, ...]:
-        """Return the items."""
-        if self._found is None:
-            self._found = self._find(*self._arguments)
-        return self._found
+        """Return the items as a plain tuple."""
+        find, *arguments = tuple.__iter__(self)
+        return find(*arguments)  # type: ignore[operator,no-any-return]
 
     def __getitem__(self, place: Any) -> Any:
         return self.found()[place]
 
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.found())
+
     def __len__(self) -> int:
         return len(self.found())
 
+    def __contains__(self, item: object) -> bool:
+        return item in self.found()
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and self.found() == tuple(other)
+        return self.found() == (other.found() if isinstance(other, LazyItems) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     def __hash__(self) -> int:
         return hash(self.found())
 
     def __repr__(self) -> str:
         return repr(self.found())
+
+    def __reduce__(self) -> tuple[type[tuple[Item, ...]], tuple[tuple[Item, ...]]]:
+        return tuple, (self.found(),)
 
 
 class CutForDeal(NamedTuple):
@@ -309,7 +316,7 @@ class Scored(NamedTuple):
     side: int
     points: int
     reason: Reason
-    items: Sequence[Item]
+    items: tuple[Item, ...]
     score: int
 
     def text(self) -> str:

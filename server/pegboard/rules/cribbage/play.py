@@ -134,7 +134,7 @@ class Playing(PhaseState):
         points = peg_points(self.cards, self.running, rules)
         if not points:
             return False
-        items = LazyItems(peg_items, tuple(self.cards), self.running, rules)
+        items = make(LazyItems, (peg_items, tuple(self.cards), self.running, rules))
         return self.table.peg(seat, points, Reason.PLAY, items, events)
 
     def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
@@ -219,14 +219,19 @@ class PlainPlaying(Playing):
 
     __slots__ = ()
 
-    def ask(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices:
         """Return the playable cards, or the go where the seat says it itself."""
-        hand = self.table.hands[seat]
-        room = LIMIT - self.running
-        if room >= _TEN:
-            return make(Choices, (tuple([PLAYS[card] for card in hand]), None))
-        plays = tuple([PLAYS[card] for card in hand if VALUE[card] <= room])
-        return make(Choices, (plays, None)) if plays else Choices((GO,))
+        if seat != self.turn:
+            return NO_CHOICES
+        question = self.question
+        if question is None:
+            hand = self.table.hands[seat]
+            room = LIMIT - self.running
+            if room < _TEN:
+                hand = [card for card in hand if VALUE[card] <= room]
+            plays = tuple(map(_play_of, hand)) or (GO,)
+            question = self.question = make(Choices, (plays, None))
+        return question
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
         """Play a card or say go. What is not a plain legal card is left to the slower way."""
@@ -250,7 +255,7 @@ class PlainPlaying(Playing):
             rules = table.setup.rules
             points = peg_points(cards, running, rules)
             if points:
-                items = LazyItems(peg_items, tuple(cards), running, rules)
+                items = make(LazyItems, (peg_items, tuple(cards), running, rules))
                 if table.peg(seat, points, _PLAY, items, events):
                     return True
         return self._end_count(events) if running == LIMIT else self._pass_on(seat, events)
@@ -279,6 +284,7 @@ class PlainPlaying(Playing):
 _TEN = 10
 """The most a card is worth."""
 _PLAY = Reason.PLAY
+_play_of = PLAYS.__getitem__
 ALONE: tuple[tuple[Seat], ...] = tuple((seat,) for seat in range(5))
 """The seats to act where it is only one."""
 PLAYED = tuple(tuple(PlayedCard(seat, card, NO_CARD) for card in range(52)) for seat in range(5))

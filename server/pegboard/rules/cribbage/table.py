@@ -99,7 +99,7 @@ class Table:
         seat: Seat,
         points: int,
         reason: Reason,
-        items: Sequence[Item],
+        items: tuple[Item, ...],
         events: list[Any],
     ) -> bool:
         """Move a peg (R-C2.5, R-C2.9) and return whether the game is over at once (R-C2.4)."""
