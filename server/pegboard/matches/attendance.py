@@ -69,6 +69,7 @@ class Attendance:
             bot.mailbox.replace()
         self.listening = self.listening or with_events
         bot.unary = False
+        bot.limited = max_open_turns > 0
         bot.ready.clear()
         bot.out = 0
         for match in bot.matches:
@@ -130,6 +131,11 @@ class Attendance:
         if not self.closed and not bot.present and not bot.armed_ns:
             bot.armed_ns = bot.left_ns + self._reconnect_ns
             self._deadlines.push(bot.armed_ns, bot)
+
+    def answered(self, bot: Bot) -> None:
+        """A bot without a stream has answered, so it is there."""
+        if bot.mailbox is None:
+            self.left(bot)
 
     def away(self, bot: Bot, now_ns: int) -> int:
         """Forfeit the matches of a bot that has been away for too long, if it is time.

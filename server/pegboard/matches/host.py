@@ -439,7 +439,11 @@ class MatchHost:
             return self._refuse(player, turn, error)
         except Exception:
             return self._fault(match)
-        self._charge(player)
+        clock = player.clock
+        if clock.started_ns:
+            clock.stop(self.now_ns(), self.deadlines.lag_ns, self._refill_ns, self._spare_ns)
+        if player.bot.unary:
+            self._attendance.answered(player.bot)
         commits = self._commits
         if commits.journaled:
             commits.moved(match)
@@ -451,14 +455,6 @@ class MatchHost:
         except Exception:
             return self._fault(match)
         return None
-
-    def _charge(self, player: Player) -> None:
-        """Stop the seat's clock."""
-        clock = player.clock
-        if clock.started_ns:
-            clock.stop(self.now_ns(), self.deadlines.lag_ns, self._refill_ns, self._spare_ns)
-        if player.bot.mailbox is None and player.bot.unary:
-            self._attendance.left(player.bot)
 
     def _refuse(self, player: Player, turn: OpenTurn, error: PegboardError) -> Rejection:
         """Count an answer that is not legal, and forfeit when there were too many."""

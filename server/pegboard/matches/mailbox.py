@@ -34,7 +34,8 @@ class Bot:
     """What the host knows of a bot: where it is connected, its running matches, its ready turns.
 
     `left_ns` is when it was last there, -1 for never; `polls` counts its long polls; `unary` says that
-    it was last there by a poll. `out` counts turns that it has and has not answered.
+    it was last there by a poll. `out` counts turns that it has and has not answered; `limited` says
+    that its stream takes only so many at once.
     """
 
     __slots__ = (
@@ -42,6 +43,7 @@ class Bot:
         "doorkeeper",
         "left_lag_ns",
         "left_ns",
+        "limited",
         "mailbox",
         "matches",
         "name",
@@ -59,6 +61,7 @@ class Bot:
         self.matches: dict[Match, None] = {}
         self.ready: dict[OpenTurn, None] = {}
         self.out = 0
+        self.limited = False
         self.polls = 0
         self.pollers: list[Future[None]] = []
         self.unary = False

@@ -96,7 +96,7 @@ class OpenTurn:
             bot.ready.pop(self, None)
         else:
             bot.out -= 1
-            if bot.ready:
+            if bot.limited and bot.ready:
                 bot.wake()
 
 
