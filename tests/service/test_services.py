@@ -1,0 +1,315 @@
+"""`MatchService`, `CatalogService`, health and reflection; tokens and errors."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import grpc
+import grpc.aio
+import pytest
+from google.rpc import error_details_pb2, status_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tests.service.rig import serving, token_of
+
+from pegboard.client import new_match
+from pegboard.rules import errors
+from pegboard.rules.catalog import CATALOG
+from pegboard.rules.record import verify
+from pegboard.service.allowance import Allowance
+from pegboard.service.tokens import bearer_token, load_tokens
+from pegboard.v1 import match_pb2, match_pb2_grpc
+from pegboard.wire.records import read_record, record_message
+
+
+async def test_the_catalog_is_listed_in_its_order() -> None:
+    """Page by page as well."""
+    async with serving() as rig, rig.organiser() as organiser:
+        variants = await organiser.list_variants()
+        assert [variant.variant_id for variant in variants] == list(CATALOG)
+        cribbage = await organiser.get_variant("cribbage")
+        assert cribbage.family == "cribbage"
+        assert "target" in {option.key for option in cribbage.options}
+        with pytest.raises(errors.UnknownVariant, match="did you mean draw"):
+            await organiser.get_variant("drwa")
+
+
+async def test_creating_needs_an_organiser() -> None:
+    """Nobody: UNAUTHENTICATED; a bot: PERMISSION_DENIED; a wrong token: UNAUTHENTICATED."""
+    request = [new_match("draw", ["alice", "bob"])]
+    async with serving() as rig:
+        for token, error in (
+            ("", errors.Unauthenticated),
+            ("wrong", errors.Unauthenticated),
+            (token_of("alice"), errors.PermissionDenied),
+        ):
+            async with rig.organiser(token) as nobody:
+                with pytest.raises(error):
+                    await nobody.create(request)
+
+
+@pytest.mark.parametrize(
+    ("request_", "error"),
+    [
+        (new_match("drow", ["alice", "bob"]), errors.UnknownVariant),
+        (new_match("draw", ["alice"]), errors.SeatsError),
+        (new_match("draw", ["alice", ""]), errors.InvalidRequest),
+        (new_match("draw", ["alice", "bob"], options={"colour": "red"}), errors.OptionError),
+        (new_match("draw", ["alice", "bob"], seed=b"short"), errors.InvalidRequest),
+        (new_match("draw", ["alice", "bob"], match_id="No Id"), errors.InvalidRequest),
+    ],
+)
+async def test_a_bad_request_creates_nothing(
+    request_: match_pb2.CreateMatchRequest, error: type[errors.PegboardError]
+) -> None:
+    """All or none, and the error's own class."""
+    async with serving() as rig, rig.organiser() as organiser:
+        good = new_match("draw", ["alice", "bob"], match_id="good")
+        with pytest.raises(error) as caught:
+            await organiser.create([good, request_])
+        assert "Traceback" not in str(caught.value)
+        assert [match async for match in organiser.list_matches()] == []
+
+
+async def test_request_ids_make_creating_repeatable() -> None:
+    """The same id again is the same match; the same match id is taken."""
+    async with serving() as rig, rig.organiser() as organiser:
+        request = new_match("draw", ["alice", "bob"], match_id="m-1", request_id="r-1")
+        (first,) = await organiser.create([request])
+        (again,) = await organiser.create([request])
+        assert first == again
+        with pytest.raises(errors.AlreadyExists):
+            await organiser.create([new_match("draw", ["alice", "bob"], match_id="m-1")])
+
+
+async def test_listing_by_label_and_state() -> None:
+    """Newest first, in pages."""
+    async with serving() as rig, rig.organiser() as organiser:
+        await organiser.create(
+            [new_match("draw", ["alice", "bob"], label="x", match_id=f"m-{n}") for n in range(5)]
+        )
+        await organiser.create([new_match("draw", ["alice", "bob"], label="y")])
+        await organiser.cancel("matches/m-3")
+        names = [match.name async for match in organiser.list_matches("x")]
+        assert names == [f"matches/m-{n}" for n in (4, 3, 2, 1, 0)]
+        finished = organiser.list_matches("x", match_pb2.MATCH_STATE_FINISHED)
+        assert [match.name async for match in finished] == ["matches/m-3"]
+        async with grpc.aio.insecure_channel(rig.address) as channel:
+            stub: match_pb2_grpc.MatchServiceAsyncStub = match_pb2_grpc.MatchServiceStub(channel)
+            token = ""
+            seen: list[str] = []
+            while True:
+                page = await stub.ListMatches(
+                    match_pb2.ListMatchesRequest(page_size=2, page_token=token, label="x")
+                )
+                seen += [match.name for match in page.matches]
+                token = page.next_page_token
+                if not token:
+                    break
+            assert seen == names
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await stub.ListMatches(match_pb2.ListMatchesRequest(page_token="nonsense"))
+            assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_a_crash_is_reported_by_the_organiser() -> None:
+    """ForfeitMatch: the seat's fault, the organiser's words."""
+    async with serving() as rig, rig.organiser() as organiser:
+        name = await rig.match("alice", "bob")
+        match = await organiser.forfeit(name, 1, "exit status 3")
+        assert match.result.termination == match_pb2.TERMINATION_CRASH
+        assert match.result.seat_at_fault == 1
+        assert "exit status 3" in match.result.detail
+        with pytest.raises(errors.UnknownMatch):
+            await organiser.forfeit("matches/none", 0, "")
+        with pytest.raises(errors.InvalidRequest):
+            await organiser.cancel("none")
+
+
+async def test_records_come_back_whole_and_verify() -> None:
+    """Through WatchFinishedMatches and GetRecord, live and later."""
+    async with serving() as rig, rig.organiser() as organiser:
+        rig.play("alice")
+        rig.play("bob")
+        names = {
+            await rig.match("alice", "bob", variant=variant, label="cup")
+            for variant in ("draw", "cribbage")
+        }
+        for _ in range(2):
+            seen: dict[str, match_pb2.Record] = {}
+            async for batch in organiser.watch_finished("cup", include_earlier=True):
+                seen |= {each.match.name: each.record for each in batch.finished}
+                if len(seen) == len(names):
+                    break
+            assert set(seen) == names
+        for name, message in seen.items():
+            record = read_record(message)
+            verify(record)
+            assert record_message(record) == message
+            assert await organiser.record(name) == message
+
+
+async def test_a_record_waits_for_the_end() -> None:
+    """FAILED_PRECONDITION while the match runs."""
+    async with serving() as rig, rig.organiser() as organiser:
+        with pytest.raises(errors.MatchRunning):
+            await organiser.record(await rig.match("alice", "bob"))
+
+
+async def test_a_withheld_seed_is_for_organisers() -> None:
+    """Other matches share it."""
+    async with serving() as rig, rig.organiser() as organiser:
+        name = await rig.match("alice", "bob", seed=bytes(range(32)), withhold_seed=True)
+        assert (await organiser.get(name)).spec.seed == b""
+        await organiser.cancel(name)
+        assert (await organiser.record(name)).seed == bytes(range(32))
+        async with rig.organiser(token_of("alice")) as bot:
+            assert (await bot.record(name)).seed == b""
+
+
+async def test_who_may_watch_as_whom() -> None:
+    """A bot its own seat, an organiser any, everybody as a spectator."""
+    async with serving() as rig, rig.organiser() as organiser:
+        name = await rig.match("alice", "bob")
+        await organiser.cancel(name)
+
+        async def hands(token: str, seat: int | None) -> list[list[int]]:
+            async with rig.organiser(token) as watcher:
+                events = [e async for batch in watcher.watch(name, seat=seat) for e in batch]
+            (dealt,) = [e.cribbage.dealt for e in events if e.cribbage.HasField("dealt")]
+            assert events[-1].match_ended.termination == match_pb2.TERMINATION_CANCELLED
+            return [[int(card != 0) for card in hand.cards] for hand in dealt.hands]
+
+        hidden, shown = [0] * 6, [1] * 6
+        assert await hands("", None) == [hidden, hidden]
+        assert await hands(token_of("alice"), 0) == [shown, hidden]
+        assert await hands("organisers-token", 1) == [hidden, shown]
+        for token, seat, error in (
+            ("", 0, errors.PermissionDenied),
+            (token_of("bob"), 0, errors.PermissionDenied),
+            ("organisers-token", 2, errors.UnknownSeat),
+        ):
+            with pytest.raises(error):
+                await hands(token, seat)
+
+
+async def test_watching_goes_on_from_any_point() -> None:
+    """`after` is the last sequence number known."""
+    async with serving() as rig, rig.organiser() as organiser:
+        rig.play("alice")
+        rig.play("bob")
+        name = await rig.match("alice", "bob", variant="draw", options={"target": "20"})
+        live = [e async for batch in organiser.watch(name) for e in batch]
+        assert [event.sequence for event in live] == list(range(1, len(live) + 1))
+        later = [e async for batch in organiser.watch(name, after=10) for e in batch]
+        assert later == live[10:]
+
+
+async def test_errors_have_one_error_info() -> None:
+    """AIP-193: canonical code, reason, domain, metadata."""
+    async with serving() as rig, grpc.aio.insecure_channel(rig.address) as channel:
+        stub: match_pb2_grpc.MatchServiceAsyncStub = match_pb2_grpc.MatchServiceStub(channel)
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stub.GetMatch(match_pb2.GetMatchRequest(name="matches/none"))
+        assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+        trailing = dict(caught.value.trailing_metadata() or ())
+        details = trailing["grpc-status-details-bin"]
+        assert isinstance(details, bytes)
+        status = status_pb2.Status.FromString(details)
+        (detail,) = status.details
+        info = error_details_pb2.ErrorInfo()
+        assert detail.Unpack(info)
+        assert (info.reason, info.domain) == ("UNKNOWN_MATCH", "pegboard")
+
+
+async def test_our_own_bugs_are_told_by_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """INTERNAL, no traceback, a reference that the log has too."""
+    async with serving() as rig, rig.organiser() as organiser:
+        monkeypatch.setattr(rig.host, "get", lambda match_id: 1 / 0)
+        with pytest.raises(errors.ServerFault, match="its log tells more under") as caught:
+            await organiser.get("matches/x")
+        assert "ZeroDivision" not in str(caught.value)
+
+
+async def test_health_and_reflection() -> None:
+    """The standard services, for the standard tools."""
+    async with serving() as rig, grpc.aio.insecure_channel(rig.address) as channel:
+        health = health_pb2_grpc.HealthStub(channel)
+        for service in ("", "pegboard.v1.PlayService"):
+            answer = await health.Check(health_pb2.HealthCheckRequest(service=service))
+            assert answer.status == health_pb2.HealthCheckResponse.SERVING
+        stub = reflection_pb2_grpc.ServerReflectionStub(channel)
+        call = stub.ServerReflectionInfo()
+        await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+        listed = (await call.read()).list_services_response.service
+        assert "pegboard.v1.PlayService" in {each.name for each in listed}
+        await call.done_writing()
+        stopping = asyncio.create_task(rig.server.stop())
+        await asyncio.sleep(0)
+        await stopping
+
+
+def write(folder: Path, text: str) -> Path:
+    """Write a token file."""
+    path = folder / "tokens.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_tokens_by_digest_and_in_clear(tmp_path: Path) -> None:
+    """Both name the same bot."""
+    digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    tokens = load_tokens(write(tmp_path, f'[bots]\na = "sha256:{digest}"\nb = "clear"\n'))
+    assert tokens.caller("test").bot == "a"
+    assert tokens.caller("clear").bot == "b"
+    assert tokens.caller("") == (None, None)
+    with pytest.raises(errors.Unauthenticated):
+        tokens.caller(f"sha256:{digest}")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[bots", "is no TOML"),
+        ("[cats]\n", "no section 'cats'"),
+        ("bots = 3\n", r"\[bots\] must be a table"),
+        ("[bots]\na = 3\n", "bots.a must be a token"),
+        ('[bots]\na = ""\n', "bots.a must be a token"),
+        ('[bots]\na = "sha256:12"\n', "64 hexadecimal digits"),
+        ('[bots]\n"a b" = "x"\n', "is no name"),
+        ('[bots]\na = "x"\n[organisers]\nb = "x"\n', "organisers.b has the token of somebody"),
+    ],
+)
+def test_a_bad_token_file_gets_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    """It names the file and the key."""
+    with pytest.raises(errors.InvalidRequest, match=sentence) as caught:
+        load_tokens(write(tmp_path, text))
+    assert "tokens.toml" in str(caught.value)
+
+
+def test_development_tokens_are_names() -> None:
+    """No file: the token is the bot's name, and everybody organises."""
+    tokens = load_tokens(None)
+    assert tokens.caller("alice") == ("alice", "developer")
+    with pytest.raises(errors.Unauthenticated):
+        tokens.caller("no name")
+
+
+def test_bearer_tokens() -> None:
+    """In any case, with blanks around."""
+    assert bearer_token([("x", "y"), ("authorization", "bearer  abc ")]) == "abc"
+    assert bearer_token([("authorization", "Basic abc")]) == ""
+    assert bearer_token(None) == ""
+
+
+def test_an_allowance_refills() -> None:
+    """Burst at once, then by the second, never more than the burst."""
+    allowance = Allowance(10, 2.0, 0.0)
+    allowance.spend(10, 0.0)
+    with pytest.raises(errors.TooManyRequests):
+        allowance.spend(1, 0.1)
+    allowance.spend(2, 1.2)
+    allowance.spend(10, 100.0)
+    with pytest.raises(errors.TooManyRequests):
+        allowance.spend(1, 100.0)
