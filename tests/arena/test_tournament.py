@@ -262,6 +262,32 @@ def test_a_bad_bot_stops_nobody(tmp_path: Path, out: Path) -> None:
     assert {line.bot for line in results.lines[:2]} == {"one", "two"}
 
 
+ZOO = (
+    *("exits", "hangs", "noise", "garbage_first", "garbage_later", "old_protocol", "illegal"),
+    *("stale", "meddler", "impostor", "organiser", "huge", "flood", "chatter", "deaf", "crash"),
+    *("slow", "greeter"),
+)
+
+
+@pytest.mark.long
+def test_a_whole_zoo_ends_with_a_table(tmp_path: Path, out: Path) -> None:
+    """Every kind of bad bot at once: all matches end, and the two good bots lose none by a fault."""
+    zoo = str(Path(__file__).parents[1] / "bots" / "zoo.py")
+    bad = [bot(kind, command=("{python}", zoo, kind)) for kind in ZOO]
+    top = "blocks = 1\nconcurrency = 64\nrestarts = 1\n[time]\nmove_ms = 3000\nstartup_ms = 20000"
+    file = cups.write(tmp_path, ONE, TWO, *bad, CRIBBAGE, top=top)
+    results, ended = cups.play(file, out, timeout_s=900)
+    assert results.complete
+    faults = {line.bot: line.faults for line in results.lines}
+    assert not faults["one"]
+    assert not faults["two"]
+    for kind in ZOO:
+        assert faults[kind], f"{kind} got away"
+        assert kind in results.last_faults[kind], "the reason names the bot"
+    good = [match for match in ended if set(match.bots) == {"one", "two"}]
+    assert [match.termination for match in good] == ["NORMAL", "NORMAL"]
+
+
 def test_a_server_that_cannot_start_is_explained(tmp_path: Path, out: Path) -> None:
     """One sentence with the server's own words; nothing is left running."""
     file = cups.write(tmp_path, ONE, TWO, CRIBBAGE)
