@@ -80,6 +80,26 @@ def count_all(table: Table, events: list[Any]) -> None:
             return
 
 
+def count_plain(table: Table, events: list[Any]) -> None:
+    """Do as `count_all` where nothing is special: a hand a seat, no jokers, no price of a zero."""
+    setup = table.setup
+    rules, starter = setup.rules, table.starter
+    seat = table.dealer
+    for _ in range(setup.seats):
+        seat = setup.lefts[seat]
+        cards = table.kept[seat]
+        events.append(make(HandShown, (seat, cards, 0)))
+        points = show_points(cards, starter, False, rules)
+        items = make(LazyItems, (show_items, cards, starter, False, rules)) if points else ()
+        if table.peg(seat, points, _HAND, items, events):
+            return
+    cards, seat = table.crib, table.crib_owner
+    events.append(make(CribShown, (seat, cards)))
+    points = show_points(cards, starter, True, rules)
+    items = make(LazyItems, (show_items, cards, starter, True, rules)) if points else ()
+    table.peg(seat, points, _CRIB, items, events)
+
+
 def charge_zero(table: Table, seat: Seat, events: list[Any]) -> bool:
     """Let a hand or crib of 0 cost what the variant says, penalty first (R-C9.12).
 

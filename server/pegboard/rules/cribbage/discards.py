@@ -29,7 +29,7 @@ class Discarding(PhaseState):
     def __init__(self, table: Table) -> None:
         super().__init__(table)
         self.sizes = table.setup.discards[table.dealer]
-        self.pending = tuple([seat for seat, size in enumerate(self.sizes) if size])
+        self.pending = table.setup.discarding[table.dealer]
         self.questions: dict[Seat, Choices] = {}
 
     def copy(self, table: Table) -> Discarding:
@@ -56,17 +56,15 @@ class Discarding(PhaseState):
 
     def _moves(self, seat: Seat) -> tuple[CribbageMove, ...]:
         hand, size = self.table.hands[seat], self.sizes[seat]
-        if self.binds_fives(seat):
+        if self.table.setup.game.discard_fives and self.binds_fives(seat):
             return tuple(map(discard, with_fives(hand, size)))
         if size == 2 and len(hand) == _SIX and hand[-1] != JOKER:
             return pairs_of_six(*hand)
         return tuple(map(discard, sets_of(hand, size)))
 
     def binds_fives(self, seat: Seat) -> bool:
-        """Whether fives have to go (R-C9.6); the lone seat decides that with the crib (X-09)."""
+        """Whether discard-fives binds the seat (R-C9.6): the lone one only with the crib (X-09)."""
         setup = self.table.setup
-        if not setup.game.discard_fives:
-            return False
         return setup.form.name != LONE_CRIB or seat != setup.lone
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
@@ -77,7 +75,7 @@ class Discarding(PhaseState):
         hand = table.hands[seat]
         size = self.sizes[seat]
         cards, rest = take(hand, move, Discard, size)
-        if self.binds_fives(seat):
+        if table.setup.game.discard_fives and self.binds_fives(seat):
             check_fives(hand, cards, move)
         table.hands[seat] = rest
         table.discards[seat] += cards
@@ -102,13 +100,23 @@ _PAIRS = [[discard((low, high)) for high in range(JOKER)] for low in range(JOKER
 
 def pairs_of_six(a: Card, b: Card, c: Card, d: Card, e: Card, f: Card) -> tuple[Discard, ...]:
     """Return the fifteen pairs of six different cards in documented order, quickly."""
-    with_a, with_b, with_c, with_d = _PAIRS[a], _PAIRS[b], _PAIRS[c], _PAIRS[d]
+    with_a, with_b, with_c, with_d, with_e = map(_PAIRS.__getitem__, (a, b, c, d, e))
     return (
-        *(with_a[b], with_a[c], with_a[d], with_a[e], with_a[f]),
-        *(with_b[c], with_b[d], with_b[e], with_b[f]),
-        *(with_c[d], with_c[e], with_c[f]),
-        *(with_d[e], with_d[f]),
-        _PAIRS[e][f],
+        with_a[b],
+        with_a[c],
+        with_a[d],
+        with_a[e],
+        with_a[f],
+        with_b[c],
+        with_b[d],
+        with_b[e],
+        with_b[f],
+        with_c[d],
+        with_c[e],
+        with_c[f],
+        with_d[e],
+        with_d[f],
+        with_e[f],
     )
 
 

@@ -215,9 +215,23 @@ class Playing(PhaseState):
 
 
 class PlainPlaying(Playing):
-    """The play with 52 cards, the table counting: most matches, so it is written to be fast."""
+    """The play with 52 cards, the table counting: most matches, so it is written to be fast.
 
-    __slots__ = ()
+    `key` is a number for the ranks of the running count, in order: what they score is remembered by it.
+    """
+
+    __slots__ = ("key",)
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.key = 1
+
+    def copy(self, table: Table) -> PlainPlaying:
+        """Return an independent phase at the copied table."""
+        phase = super().copy(table)
+        assert isinstance(phase, PlainPlaying)
+        phase.key = self.key
+        return phase
 
     def choices(self, seat: Seat) -> Choices:
         """Return the playable cards, or the go where the seat says it itself."""
@@ -251,14 +265,42 @@ class PlainPlaying(Playing):
         self.running = running
         self.last = seat
         events.append(make(CardPlayed, (seat, card, NO_CARD, running)))
-        if len(cards) > 1:
-            rules = table.setup.rules
-            points = peg_points(cards, running, rules)
-            if points:
-                items = make(LazyItems, (peg_items, tuple(cards), running, rules))
-                if table.peg(seat, points, _PLAY, items, events):
-                    return True
+        key = self.key = self.key * 13 + (card >> 2)
+        points = table.setup.pegged.get(key)
+        if points is None:
+            points = self._remember(key)
+        if points:
+            items = make(LazyItems, (peg_items, tuple(cards), running, table.setup.rules))
+            if table.peg(seat, points, _PLAY, items, events):
+                return True
         return self._end_count(events) if running == LIMIT else self._pass_on(seat, events)
+
+    def _remember(self, key: int) -> int:
+        """Return what the last card scores, and keep it if there is room."""
+        setup = self.table.setup
+        points = peg_points(self.cards, self.running, setup.rules)
+        if len(setup.pegged) < _PEGGED_MOST:
+            setup.pegged[key] = points
+        return points
+
+    def _end_count(self, events: list[Any]) -> bool:
+        """Give the point for the last card and begin the next count, if any."""
+        table, last, running = self.table, self.last, self.running
+        hands, lefts = table.hands, table.setup.lefts
+        events.append(make(CountEnded, (last, running)))
+        over = not any(hands)
+        if running != LIMIT and table.peg(last, 1, _LAST if over else _GO, (), events):
+            return True
+        if over or table.setup.form.play_once:
+            return True
+        seat = lefts[last]
+        while not hands[seat]:
+            seat = lefts[seat]
+        self.turn = seat
+        self.cards = []
+        self.key = 1
+        self.running = self.gone = 0
+        return False
 
     def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
         """Find who plays next: a hand is playable if its lowest card is."""
@@ -281,9 +323,11 @@ class PlainPlaying(Playing):
                 return self._end_count(events)
 
 
+_PEGGED_MOST = 1 << 16
+"""How many counts are remembered: almost all that come up, in a few megabytes."""
 _TEN = 10
 """The most a card is worth."""
-_PLAY = Reason.PLAY
+_PLAY, _GO, _LAST = Reason.PLAY, Reason.GO, Reason.LAST
 _play_of = PLAYS.__getitem__
 ALONE: tuple[tuple[Seat], ...] = tuple((seat,) for seat in range(5))
 """The seats to act where it is only one."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pegboard.rules.cribbage.game import Cribbage
 
 Picker = Callable[[Sequence[Card]], Iterable[Card]]
+_PEGGED: dict[bool, dict[int, int]] = {False: {}, True: {}}
+"""Points of counts already met in the play without jokers, by the three-runs option."""
 NO_TARGET = 1 << 30
 CLAIM_PLAIN_PLAY, CLAIM_PLAIN_SHOW, CLAIM_MOST = 15, 29, 99
 """Bounds of claims and calls: by variant, never by the cards, so that they tell nothing (R-C8.6)."""
@@ -29,6 +31,7 @@ class Setup:
         "claim_play",
         "claim_show",
         "deal",
+        "discarding",
         "discards",
         "first_crib",
         "form",
@@ -37,6 +40,7 @@ class Setup:
         "lefts",
         "lone",
         "pack_size",
+        "pegged",
         "pickers",
         "picks",
         "rules",
@@ -65,6 +69,9 @@ class Setup:
             tuple(self.deal.discards[(seat - dealer) % seats] for seat in range(seats))
             for dealer in range(seats)
         )
+        self.discarding = tuple(
+            tuple(seat for seat in range(seats) if sizes[seat]) for sizes in self.discards
+        )
         self.picks = tuple(_picks(self.deal, seats, dealer) for dealer in range(seats))
         self.pickers = tuple(tuple(map(_picker, picks)) for picks in self.picks)
         self.size = self.deal.size
@@ -74,6 +81,7 @@ class Setup:
         self.rules = (
             PLAIN if plain and not game.three_runs else ShowRules(game.three_runs, game.jokers)
         )
+        self.pegged = _PEGGED[game.three_runs]
         self.joker_rules = jokers.RULES[game.jokers]
         self.claim_play = CLAIM_PLAIN_PLAY if plain else CLAIM_MOST
         four = self.form.name != NINE_CARD

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from pegboard.rules.cribbage.auction import Bidding
-from pegboard.rules.cribbage.counts import count_all, count_solitaire
+from pegboard.rules.cribbage.counts import count_all, count_plain, count_solitaire
 from pegboard.rules.cribbage.deal import (
     deal_cards,
     deal_first_six,
@@ -16,6 +16,7 @@ from pegboard.rules.cribbage.discards import Discarding
 from pegboard.rules.cribbage.exchange import take_crib
 from pegboard.rules.cribbage.forms import (
     CANADIAN_DOUBLES,
+    FIVE_CRIB,
     LONE_CRIB,
     SOLITAIRE,
     SQUARES,
@@ -46,7 +47,7 @@ def steps_of(setup: Setup) -> tuple[Step, ...]:
         *((take_crib,) if form == LONE_CRIB else ()),
         turn_starter,
         _asking(_playing(setup)),
-        begin_show if game.muggins else count_all,
+        _counting(setup),
     )
 
 
@@ -57,6 +58,14 @@ def _playing(setup: Setup) -> type[PhaseState]:
     if setup.game.muggins:
         return ManualPlaying
     return PlainPlaying if setup.game.jokers == NO_JOKERS else Playing
+
+
+def _counting(setup: Setup) -> Step:
+    game, form = setup.game, setup.form
+    if game.muggins:
+        return begin_show
+    special = game.zero_penalty or game.back_up_10 or game.jokers != NO_JOKERS
+    return count_all if special or form.name in (TEN_CARD, FIVE_CRIB) else count_plain
 
 
 def _asking(kind: type[PhaseState]) -> Step:
