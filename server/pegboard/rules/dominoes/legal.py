@@ -6,8 +6,22 @@ from functools import lru_cache
 
 from pegboard.rules.dominoes.hands import FITS, Hand, tiles_of
 from pegboard.rules.dominoes.moves import DRAW, PASS, PLACES, DominoesMove, End
+from pegboard.rules.tiles import HALVES, Tile
 
 _FITS_EITHER = tuple(tuple(left | right for right in FITS) for left in FITS)
+
+
+def _places(tile: Tile, left: int, right: int) -> tuple[DominoesMove, ...]:
+    at_left = (PLACES[tile, End.LEFT],) if left in HALVES[tile] else ()
+    at_right = (PLACES[tile, End.RIGHT],) if right in HALVES[tile] else ()
+    return at_left + at_right
+
+
+_PLACES = tuple(
+    tuple(tuple(_places(tile, left, right) for tile in range(28)) for right in range(7))
+    for left in range(7)
+)
+"""By left pips, right pips and tile: where the tile fits."""
 
 NEVER_DRAWN = 2
 """The last tiles of the stock, which nobody draws (R-D5)."""
@@ -28,12 +42,10 @@ def line_moves(left: int, right: int, hand: Hand, stock: int) -> tuple[DominoesM
 
 @lru_cache(maxsize=1 << 15)  # about 10 MB when full; a few thousand keys make nearly all hits
 def _line_moves(left: int, right: int, playable: Hand, drawable: bool) -> tuple[DominoesMove, ...]:
+    places = _PLACES[left][right]
     moves: list[DominoesMove] = []
     for tile in tiles_of(playable):
-        if FITS[left] >> tile & 1:
-            moves.append(PLACES[tile, End.LEFT])
-        if FITS[right] >> tile & 1:
-            moves.append(PLACES[tile, End.RIGHT])
+        moves += places[tile]
     if drawable:
         moves.append(DRAW)  # R-D9: also with a playable tile
     elif not moves:

@@ -213,11 +213,18 @@ class DrawState:
         raise IllegalMove("not a move of Draw; place a tile, draw or pass")
 
     def _place(self, seat: Seat, tile: Tile, end: End) -> list[DominoesEvent]:
-        self._check_place(seat, tile, end)
         line = self.line
+        ends = line.ends
+        hand = self.hands[seat]
+        if (
+            tile < 0
+            or not hand >> tile & 1
+            or (end if ends is None else not 0 < end < 3 or ends[end - 1].pips not in HALVES[tile])
+        ):
+            raise self._refusal(seat, tile, end)
         connection = line.place(tile, end)
         assert line.ends is not None
-        self.hands[seat] ^= 1 << tile
+        self.hands[seat] = hand ^ 1 << tile
         self.asked = None
         self.passes = 0
         self.acts.append(ACTS_PLACED[seat, tile, end])
@@ -228,20 +235,18 @@ class DrawState:
             self._end_round(events, blocked=False)
         return events
 
-    def _check_place(self, seat: Seat, tile: Tile, end: End) -> None:
+    def _refusal(self, seat: Seat, tile: Tile, end: End) -> IllegalMove:
+        """Return why the tile can't be placed there."""
         if not (0 <= tile < TILES and self.hands[seat] >> tile & 1):
             name = TEXT[tile] if 0 <= tile < TILES else "that tile"
-            raise IllegalMove(f"you do not hold {name}; place a tile of your hand")
+            return IllegalMove(f"you do not hold {name}; place a tile of your hand")
         ends = self.line.ends
         if ends is None:
-            if end != End.NONE:
-                raise IllegalMove("the line is empty and has no ends; name none (X-18)")
-            return
-        if end not in (End.LEFT, End.RIGHT):
-            raise IllegalMove("the line has two ends; name the left or the right one (X-18)")
+            return IllegalMove("the line is empty and has no ends; name none (X-18)")
+        if not 0 < end < 3:
+            return IllegalMove("the line has two ends; name the left or the right one (X-18)")
         pips = ends[end - 1].pips
-        if pips not in HALVES[tile]:
-            raise IllegalMove(f"{TEXT[tile]}{END_TEXT[end]} does not fit; that end needs {pips}")
+        return IllegalMove(f"{TEXT[tile]}{END_TEXT[end]} does not fit; that end needs {pips}")
 
     def _draw(self, seat: Seat) -> list[DominoesEvent]:
         if self.stock_left <= NEVER_DRAWN:
