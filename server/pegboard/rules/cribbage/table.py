@@ -80,18 +80,32 @@ class Table:
     def copy(self) -> Table:
         """Return an independent table."""
         table = Table.__new__(Table)
-        for name in _SHARED:
-            setattr(table, name, getattr(self, name))
+        table.setup = self.setup
+        table.chance = self.chance
+        table.game = self.game
+        table.deal = self.deal
+        table.pack = self.pack
+        table.first_dealer = self.first_dealer
+        table.dealer = self.dealer
+        table.crib_owner = self.crib_owner
+        table.over = self.over
+        table.order = self.order
+        table.place = self.place
+        table.crib = self.crib
+        table.starter = self.starter
+        table.bid = self.bid
+        table.bidder = self.bidder
+        table.grid = self.grid
         table.scores = self.scores.copy()
         table.rear_pegs = self.rear_pegs.copy()
         table.games_won = self.games_won.copy()
         table.match_points = self.match_points.copy()
-        table.hands = [hand.copy() for hand in self.hands]
         table.kept = self.kept.copy()
         table.second_hands = self.second_hands.copy()
         table.discards = self.discards.copy()
         table.bound = self.bound.copy()
         table.played = self.played.copy()
+        table.hands = [hand.copy() for hand in self.hands]
         return table
 
     def peg(
@@ -128,23 +142,3 @@ class Table:
         self.starter = NO_CARD
         self.played = []
         self.bid = self.bidder = 0
-
-
-_SHARED = tuple(
-    name
-    for name in Table.__slots__
-    if name
-    not in {
-        "scores",
-        "rear_pegs",
-        "games_won",
-        "match_points",
-        "hands",
-        "kept",
-        "second_hands",
-        "discards",
-        "bound",
-        "played",
-    }
-)
-"""What a copy may share: never changed in place."""
