@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
+from tests.toolchains import require
 
 from pegboard.arena.config import Config, load
 from pegboard.arena.schedule import Schedule
@@ -21,8 +21,7 @@ def example(name: str) -> Config:
 
 def test_the_quickstart_is_a_tournament_of_two_languages() -> None:
     """At least four bots and 400 matches of both games."""
-    if shutil.which("node") is None:
-        pytest.skip("node is not installed")
+    require("node")
     config = example("quickstart")
     assert len(config.bots) >= 4
     assert {Path(bot.command[0]).name for bot in config.bots} >= {"node"}
@@ -42,8 +41,7 @@ def test_all_variants_are_all_variants() -> None:
 @pytest.mark.parametrize("name", ["quickstart", "all-variants"])
 def test_the_programs_of_the_examples_are_there(name: str) -> None:
     """A command that names a file of the examples names one that exists."""
-    if shutil.which("node") is None:
-        pytest.skip("node is not installed")
+    require("node")
     for bot in example(name).bots:
         for part in bot.command[1:]:
             if part.startswith("bots/"):
