@@ -107,14 +107,12 @@ def play(turn: Turn, rules: Rules) -> Choice:
     view = turn.view
     table = [effective(played.card, played.declared) for played in view.count_cards]
 
-    def points(move: Any) -> int:
-        card = effective(move.card, move.declared)
-        return peg_points([*table, card], view.count + VALUE[card], rules.show)
-
-    scores = [points(move) for move in turn.moves]
+    plays = [move for move in turn.moves if isinstance(move, cribbage.Play)]
+    cards = [effective(move.card, move.declared) for move in plays]
+    scores = [peg_points([*table, card], view.count + VALUE[card], rules.show) for card in cards]
     index = best(
-        rules.sign * (1000 * score + VALUE[effective(move.card, move.declared)])
-        for score, move in zip(scores, turn.moves, strict=True)
+        rules.sign * (10_000 * score + 100 * VALUE[card] + card)
+        for score, card in zip(scores, cards, strict=True)
     )
     return index, within(turn, scores[index])
 
@@ -142,15 +140,14 @@ def claim(turn: Turn, rules: Rules) -> Choice:
 
 
 def call(turn: Turn, rules: Rules) -> Choice:
-    """Call what a claim left out, or pass."""
+    """Call what a claim left out; else pass, or play on where it is one's turn."""
     counting = turn.view.counting
     missing = 0
     if counting is not None and counting.claim is not None:
         missing = true_points(turn, rules) - counting.claim
-    for index, move in enumerate(turn.moves):
-        if isinstance(move, cribbage.Call) == (missing > 0):
-            return index, within(turn, missing)
-    return 0, within(turn, 0)
+    if missing > 0:
+        return turn.move_count - 1, within(turn, missing)
+    return play(turn, rules) if isinstance(turn.moves[0], cribbage.Play) else 0
 
 
 def true_points(turn: Turn, rules: Rules) -> int:
@@ -216,7 +213,7 @@ CRIBBAGE: dict[type[Any], Callable[[Turn, Rules], Choice]] = {
     cribbage.Go: only,
     cribbage.Pass: only,
 }
-"""What to do by the kind of the last listed move: a pass is listed before a bid or a call."""
+"""What to do by the kind of the last listed move: a pass or plays are listed before a bid or a call."""
 
 
 # --- dominoes ----------------------------------------------------------------------------------

@@ -1,0 +1,314 @@
+"""The Python kit: what a bot may return, reconnects, and when it gives up."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from tests.service.rig import serving, token_of
+
+from pegboard.client import RESIGN, Bot, Organiser, Player, Turn, new_match
+from pegboard.client.bot import as_bot, encode_choice
+from pegboard.client.channel import open_channel
+from pegboard.client.session import PlayStream
+from pegboard.client.testing import ScriptedMatch, play_match, random_choice
+from pegboard.client.turn import CLAIM_TOO_HIGH, MUST_GO_OUT, Refused
+from pegboard.rules.cribbage.moves import Claim, Discard
+from pegboard.rules.errors import IllegalMove, InvalidRequest, Unavailable
+from pegboard.v1 import match_pb2, play_pb2
+from pegboard.wire.codec import read_move
+
+HAND = ["5C", "5D", "5H", "JS", "2C", "9D"]
+
+
+def scripted() -> ScriptedMatch:
+    """Seat 1 deals; seat 0 holds HAND."""
+    order = [
+        card
+        for pair in zip(HAND, ("AC", "AD", "3H", "4S", "6C", "7D"), strict=True)
+        for card in pair
+    ]
+    return ScriptedMatch("cribbage", 2, {"cut/1": ["KC", "AS"], "deal/1": order})
+
+
+def test_a_scripted_match_is_dealt_and_played_as_told() -> None:
+    """The turn that a server would send."""
+    match = scripted()
+    turn = match.turn(0)
+    assert turn.move_count == 15
+    assert turn.moves[0] == match.game.parse_move("DISCARD 2C 5C")
+    assert len(turn.view.hand) == 6
+    assert turn.number is None
+    assert (turn.family, turn.turn_ms, turn.bank_ms) == ("cribbage", 10_000, 0)
+    match.play("0 DISCARD 2C 9D", "1 DISCARD AC 7D")
+    assert match.turn(0).view.hand == tuple(match.state.view(0).hand)
+    with pytest.raises(InvalidRequest, match="is not asked"):
+        match.turn(1)
+    with pytest.raises(IllegalMove):
+        match.play("0 PLAY KS")
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [3, True, (3, None), (3, 7), Discard((4, 16))],
+    ids=["index", "bool", "pair", "number", "move"],
+)
+def test_what_a_bot_may_return(choice: Any) -> None:
+    """An index, an index and a number, a move."""
+    turn = scripted().turn(0)
+    (answer,) = play_pb2.PlayRequest.FromString(encode_choice(turn, choice)).answers
+    assert (answer.match, answer.seat, answer.turn_id) == (turn.match, 0, 1)
+    if isinstance(choice, Discard):
+        assert read_move("cribbage", answer.move) == choice
+    elif isinstance(choice, tuple):
+        assert answer.index == choice[0]
+        assert (answer.number if answer.HasField("number") else None) == choice[1]
+    else:
+        assert answer.index == int(choice)
+
+
+@pytest.mark.parametrize("choice", [None, "5C", -1, 1 << 40, (1, 2, 3), (0, -1), 1.5, object()])
+def test_what_a_bot_may_not_return(choice: Any) -> None:
+    """One sentence that says what would do."""
+    with pytest.raises(InvalidRequest, match="choose the index of a listed move"):
+        encode_choice(scripted().turn(0), choice)
+
+
+def test_what_is_a_bot() -> None:
+    """An instance or a function, not a class."""
+    assert isinstance(as_bot(random_choice), Bot)
+    for thing in (Bot, 3):
+        with pytest.raises(InvalidRequest, match="no bot"):
+            as_bot(thing)  # type: ignore[arg-type]
+
+
+def test_random_choices_narrow_after_refused_claims() -> None:
+    """Lower after too high, higher after must go out; also by typed moves."""
+    message = play_pb2.Turn(match="m", number=play_pb2.NumberRange(min=0, max=29))
+    message.legal_moves.add()
+    turn = Turn(message)
+    turn.refused = (
+        Refused(CLAIM_TOO_HIGH, "", 3, (0, 12)),
+        Refused(CLAIM_TOO_HIGH, "", 3, Claim(9)),
+        Refused(MUST_GO_OUT, "", 3, (0, 3)),
+        Refused(play_pb2.REJECTION_REASON_ILLEGAL_MOVE, "", 2, 0),
+    )
+    assert turn.open_range() == (4, 8)
+    rng = Random(1)
+    numbers = [turn.random(rng)[1] for _ in range(300)]
+    assert set(numbers) == {4, 5, 6, 7, 8}
+
+
+def test_a_played_match_ends_or_is_resigned() -> None:
+    """The in-process harness."""
+    assert play_match("draw", [random_choice, random_choice], {"target": "20"}).outcome
+    assert play_match("draw", [random_choice, lambda turn: RESIGN]).outcome is None
+    with pytest.raises(IllegalMove, match="not among the choices"):
+        play_match("draw", [random_choice, lambda turn: 99])
+
+
+async def test_hooks_are_called() -> None:
+    """Started, events, ended."""
+    heard: list[str] = []
+    over = asyncio.Event()
+
+    class Curious(Bot):
+        events = True
+
+        def choose(self, turn: Turn) -> Any:
+            assert turn.info.variant == "draw"
+            assert turn.info.seats == (0,)
+            return random_choice(turn)
+
+        def match_started(self, info: Any) -> None:
+            heard.append(f"started {info.match}")
+
+        def event(self, match: str, seat: int, sequence: int, event: Any) -> None:
+            if sequence == 2:
+                heard.append(event.text())
+
+        def match_ended(self, match: str, result: match_pb2.Result) -> None:
+            heard.append(f"ended {match} {result.termination}")
+            over.set()
+
+    async with serving() as rig:
+        rig.play("alice", Curious())
+        rig.play("bob")
+        name = await rig.match("alice", "bob", variant="draw", options={"target": "20"})
+        async with asyncio.timeout(20):
+            await over.wait()
+        await rig.result(name)
+    assert heard[0] == f"started {name}"
+    assert heard[1].startswith("GAME 1 OPENER")
+    assert heard[2] == f"ended {name} 1"
+
+
+def test_stream_fields_are_taken_in_order() -> None:
+    """A rejection asks the same turn again, with what was refused; a stale one does not."""
+    stream = PlayStream(as_bot(random_choice), None, "")
+    turn = play_pb2.Turn(match="matches/m", seat=1, turn_id=5)
+    stream._take(play_pb2.PlayResponse(turns=[turn], heartbeat=3))
+    (asked,) = stream._waiting
+    asked.choice = 2
+    stream._waiting.clear()
+    for reason, again in (
+        (play_pb2.REJECTION_REASON_STALE_TURN, 0),
+        (play_pb2.REJECTION_REASON_ILLEGAL_MOVE, 1),
+    ):
+        rejected = play_pb2.MoveRejected(match="matches/m", seat=1, turn_id=5, reason=reason)
+        stream._take(play_pb2.PlayResponse(rejected=[rejected]))
+        assert len(stream._waiting) == again
+    assert stream._waiting[0].refused == (Refused(1, "", 0, 2),)
+    assert play_pb2.PlayRequest.FromString(stream._rest()).heartbeat == 3
+    assert stream._rest() == b""
+
+
+# --- processes ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short path, as Unix sockets need."""
+    with TemporaryDirectory(prefix="pegboard-") as name:
+        yield Path(name)
+
+
+def bot_process(
+    address: str, token: str, code: str, stdout: int | None = None
+) -> subprocess.Popen[str]:
+    """A bot as a process; `code` has `run` and `Turn` at hand."""
+    return subprocess.Popen(
+        [sys.executable, "-c", f"from pegboard.client import Turn, run\n{code}"],
+        env={**os.environ, "PEGBOARD_ADDRESS": address, "PEGBOARD_TOKEN": token},
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "token", "line"),
+    [
+        ("unix:/nowhere/at/all", "x", "pegboard bot: no server at unix:/nowhere/at/all for 0.5 s"),
+        ("nonsense", "x", "pegboard bot: no address 'nonsense'; write host:port"),
+    ],
+)
+def test_a_bot_gives_up_with_one_line(address: str, token: str, line: str) -> None:
+    """Status 1, no traceback."""
+    bot = bot_process(address, token, "run(lambda turn: 0, patience_s=0.5)")
+    _, err = bot.communicate(timeout=20)
+    assert bot.returncode == 1
+    assert err.startswith(line)
+    assert err.count("\n") == 1
+
+
+async def test_a_wrong_token_ends_a_bot() -> None:
+    """Coming back would be of no use."""
+    async with serving() as rig:
+        bot = bot_process(rig.address, "wrong", "run(lambda turn: 0)")
+        _, err = await asyncio.to_thread(bot.communicate, timeout=20)
+        assert bot.returncode == 1
+        assert "nobody has this token" in err
+        assert err.count("\n") == 1
+
+
+async def test_a_newer_connection_ends_a_bot() -> None:
+    """The older process does not fight for the stream."""
+    hello = "import sys; from pegboard.client import Bot\n"
+    hello += (
+        "class B(Bot):\n def choose(self, turn): print('asked', flush=True); return 0\nrun(B())"
+    )
+    async with serving() as rig:
+        await rig.match("alice", "bob")
+        bot = bot_process(rig.address, token_of("alice"), hello, stdout=subprocess.PIPE)
+        assert bot.stdout is not None
+        assert await asyncio.to_thread(bot.stdout.readline) == "asked\n"
+        rig.play("alice")
+        _, err = await asyncio.to_thread(bot.communicate, timeout=20)
+        assert bot.returncode == 1
+        assert "a newer connection of alice took over" in err
+        assert err.count("\n") == 1
+
+
+async def test_an_author_sees_his_own_traceback() -> None:
+    """An exception in `choose` is the bot's end, and shows where it was."""
+    async with serving() as rig:
+        await rig.match("alice", "bob")
+        bot = bot_process(rig.address, token_of("alice"), "run(lambda turn: turn.nonsense)")
+        _, err = await asyncio.to_thread(bot.communicate, timeout=20)
+        assert bot.returncode == 1
+        assert "AttributeError: 'Turn' object has no attribute 'nonsense'" in err
+
+
+async def test_an_odd_choice_ends_a_bot_with_one_line() -> None:
+    """It says what would do."""
+    async with serving() as rig:
+        await rig.match("alice", "bob")
+        bot = bot_process(rig.address, token_of("alice"), "run(lambda turn: 'five')")
+        _, err = await asyncio.to_thread(bot.communicate, timeout=20)
+        assert bot.returncode == 1
+        assert err.startswith("pegboard bot: the bot chose 'five' for <Turn 1 of seat 0")
+        assert err.count("\n") == 1
+
+
+async def test_bots_come_back_to_a_server_that_was_killed(folder: Path) -> None:
+    """kill -9 in the middle of matches; the same command; the matches end as if nothing had been."""
+    address = f"unix:{folder / 's'}"
+
+    def start() -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "pegboard.cli.main", "serve", "--unix", str(folder / "s")]
+        command += ["--store", str(folder / "p.db"), "--log-level", "error"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("listening")
+        return process
+
+    server = start()
+    players = [Player(as_bot(random_choice), address, name) for name in ("a", "b")]
+    tasks = [asyncio.create_task(player.play()) for player in players]
+    try:
+        async with Organiser(address) as organiser:
+            await organiser.ready()
+            made = await organiser.create([new_match("cribbage", ["a", "b"]) for _ in range(40)])
+            await asyncio.sleep(0.3)
+            server.send_signal(signal.SIGKILL)
+            await asyncio.to_thread(server.communicate)
+            with pytest.raises(Unavailable):
+                await organiser.get(made[0].name)
+            server = start()
+            async with asyncio.timeout(40):
+                for match in made:
+                    while True:
+                        try:
+                            found = await organiser.get(match.name)
+                        except Unavailable:
+                            found = match
+                        if found.state == match_pb2.MATCH_STATE_FINISHED:
+                            break
+                        await asyncio.sleep(0.1)
+                    assert found.result.termination == match_pb2.TERMINATION_NORMAL
+    finally:
+        for player in players:
+            await player.stop()
+        server.terminate()
+        await asyncio.to_thread(server.communicate)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_addresses() -> None:
+    """host:port, unix:/path, https://host:port."""
+    for address in ("localhost:1", "unix:/tmp/x", "https://host:443", "http://localhost:80"):
+        await open_channel(address).close()
+    with pytest.raises(InvalidRequest, match="no address"):
+        open_channel("localhost")
