@@ -557,7 +557,7 @@ class CribbageView(google.protobuf.message.Message):
     def discards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
     @property
     def second_hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """Ten-card: your second hand, once split."""
+        """Ten-card: your second hand, once split. Solitaire: the four cards kept of the first six."""
 
     @property
     def hand_sizes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
@@ -653,7 +653,9 @@ class CribbageCounting(google.protobuf.message.Message):
     """The points claimed; unset while the claim is due."""
     @property
     def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """The cards being counted, face up, without the starter. Empty in the play."""
+        """The cards being counted, face up, without the starter. In the play, where `count_cards` has them,
+        none; once a new count has begun, those of the count that the claim was about.
+        """
 
     def __init__(
         self,

@@ -31,7 +31,10 @@ class PlayedCard(NamedTuple):
 
 
 class Counting(NamedTuple):
-    """A claim that is due (`claim` None) or that may be called."""
+    """A claim that is due (`claim` None) or that may be called.
+
+    `cards` are a hand's or crib's; in the play those of a count that is over, else none.
+    """
 
     subject: Reason
     seat: Seat
