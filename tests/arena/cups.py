@@ -60,13 +60,13 @@ def start(file: Path, out: Path, *more: str) -> subprocess.Popen[str]:
     )
 
 
-def finish(runner: subprocess.Popen[str], timeout_s: float = 100) -> tuple[int, str, str]:
+def finish(runner: subprocess.Popen[str], timeout_s: float = 250) -> tuple[int, str, str]:
     """Wait for the runner; return status, output and errors."""
     out, errors = runner.communicate(timeout=timeout_s)
     return runner.returncode, out, errors
 
 
-def play(file: Path, out: Path, timeout_s: float = 100) -> tuple[Results, list[Finished]]:
+def play(file: Path, out: Path, timeout_s: float = 250) -> tuple[Results, list[Finished]]:
     """Play a tournament to its end and return what came out."""
     status, _, errors = finish(start(file, out), timeout_s)
     assert status == 0, errors

@@ -20,6 +20,9 @@ from pegboard.arena.folder import read_results
 from pegboard.arena.results import Results
 from pegboard.rules.record import Record, verify
 
+# Starting a dozen processes takes seconds, and on a busy machine a minute.
+pytestmark = pytest.mark.timeout(300)
+
 FILE_PARTS = (ONE, TWO, THREE, CRIBBAGE, DRAW)
 
 
@@ -270,6 +273,7 @@ ZOO = (
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1000)
 def test_a_whole_zoo_ends_with_a_table(tmp_path: Path, out: Path) -> None:
     """Every kind of bad bot at once: all matches end, and the two good bots lose none by a fault."""
     zoo = str(Path(__file__).parents[1] / "bots" / "zoo.py")

@@ -87,36 +87,35 @@ class Launcher:
         """
         # Pipes of our own: asyncio's would tie the end of the program to the end of its output,
         # and a child that it leaves behind may hold that open for ever.
-        pipes = [os.pipe(), os.pipe(), os.pipe()]
-        theirs, ours = (pipes[0][0], pipes[1][1], pipes[2][1]), (pipes[0][1], *_reads(pipes))
+        (their_in, our_in), (our_out, their_out), (our_err, their_err) = (
+            os.pipe(),
+            os.pipe(),
+            os.pipe(),
+        )
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
-                stdin=theirs[0] if stdin else subprocess.DEVNULL,
-                stdout=theirs[1],
-                stderr=theirs[2],
+                stdin=their_in if stdin else subprocess.DEVNULL,
+                stdout=their_out,
+                stderr=their_err,
                 env={**env, warden.RUN_ID_VARIABLE: self.run_id},
                 cwd=folder,
                 start_new_session=True,
             )
         except OSError as error:
-            for descriptor in ours:
+            for descriptor in (our_in, our_out, our_err):
                 os.close(descriptor)
             reason = error.strerror or str(error)
             raise LaunchError(f"{command[0]} cannot be started: {reason}") from None
         finally:
-            for descriptor in theirs:
+            for descriptor in (their_in, their_out, their_err):
                 os.close(descriptor)
         self.tell(f"add {process.pid}")
         if memory_mb:
             _limit_memory(process.pid, memory_mb)
-        out, err = [await _reader(descriptor) for descriptor in ours[1:]]
+        out, err = await _reader(our_out), await _reader(our_err)
         streams = (err,) if stdout else (err, out)
-        return Process(self, process, log, " ".join(command), ours[0], out, streams)
-
-
-def _reads(pipes: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    return pipes[1][0], pipes[2][0]
+        return Process(self, process, log, " ".join(command), our_in, out, streams)
 
 
 async def _reader(descriptor: int) -> asyncio.StreamReader:

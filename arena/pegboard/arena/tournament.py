@@ -17,33 +17,32 @@ import secrets
 import signal
 import time
 from collections.abc import Coroutine, Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pegboard.arena.arbiter import Arbiter, ids_of
 from pegboard.arena.config import Config, parse, read_text
 from pegboard.arena.entrant import Entrant, entrants_of, environment
 from pegboard.arena.feed import Entry, Feed
 from pegboard.arena.folder import RunFolder, read_results
 from pegboard.arena.launcher import Launcher
 from pegboard.arena.ratings import Table
-from pegboard.arena.records import finished_of, match_id, record_of
+from pegboard.arena.records import finished_of, record_of
 from pegboard.arena.report import Plan, Reporter, Snapshot, make_reporter, print_results
 from pegboard.arena.results import UNRATED, Finished, Results, Scoreboard
-from pegboard.arena.schedule import Schedule, again
-from pegboard.arena.venue import LocalVenue, RemoteVenue, Venue, VenueError
-from pegboard.client import Organiser, new_match
-from pegboard.rules.errors import AlreadyExists, PegboardError, Unavailable
+from pegboard.arena.schedule import Schedule
+from pegboard.arena.venue import LocalVenue, RemoteVenue, Venue
+from pegboard.client import Organiser
 from pegboard.v1 import match_pb2
 
 EXIT_DONE = 0
 EXIT_INTERRUPTED = 130
 
 CREATE_BATCH = 500
-FORFEITS_AT_ONCE = 32
 PROGRESS_S = 0.5
 RESULTS_S = 15.0
 BOT_GRACE_S = 1.0
+CRASH_PAUSE_S = 0.3
 HANGS = 16
 """A bot that lets this many matches in a row (or all it may hold at once) be lost by silence hangs."""
 
@@ -98,27 +97,20 @@ class Tournament:
         self._reporter = reporter
         self._schedule = Schedule(config)
         self._board = Scoreboard(self._schedule)
-        self._running: dict[str, Entry] = {}
         self._entrants = {
             name: Entrant(bot, name, config.restarts)
             for bot in config.bots
             for name in entrants_of(bot)
         }
-        self._seats = {bot.name: entrants_of(bot) for bot in config.bots}
         self._feed: Feed
         self._venue: Venue
-        self._organiser: Organiser
+        self._arbiter: Arbiter
         self._over = asyncio.Event()
         self._wake = asyncio.Event()
         self._caught_up = asyncio.Event()
         self._interrupts = 0
-        self._errands: set[asyncio.Task[Any]] = set()
-        self._time_control = match_pb2.TimeControl(
-            bank_ms=config.time.bank_ms,
-            increment_ms=config.time.increment_ms,
-            move_ms=config.time.move_ms,
-            startup_ms=config.time.startup_ms,
-        )
+        self._errands: set[asyncio.Task[None]] = set()
+        self._trouble: list[BaseException] = []
 
     async def play(self) -> int:
         """Play what is left; return the exit status."""
@@ -168,12 +160,14 @@ class Tournament:
             if self._interrupts:
                 return
             async with Organiser(self._venue.address, self._venue.organiser_token) as organiser:
-                self._organiser = organiser
+                self._arbiter = Arbiter(self._config, self._folder.label, self._venue, organiser)
                 jobs = (self._watch(), self._feed_matches(), self._show(begun), self._save())
                 tasks += map(asyncio.create_task, (*jobs, self._folder.sync_now_and_then()))
                 for entrant in self._entrants.values():
                     tasks.append(asyncio.create_task(self._look_after(entrant, launcher)))
                 await self._unless_over(self._over.wait(), tasks)
+                if self._trouble:
+                    raise self._trouble[0]
                 await _cancel([*tasks[1:], *self._errands])
                 await self._stop_processes()
         finally:
@@ -220,6 +214,7 @@ class Tournament:
     def _interrupt(self) -> None:
         self._interrupts += 1
         if self._interrupts > 1:
+            self._reporter.stopped()
             os._exit(EXIT_INTERRUPTED)  # the warden kills what runs, nothing written is lost
         self._reporter.note("stopping; once more kills at once")
         self._over.set()
@@ -238,52 +233,17 @@ class Tournament:
             self._wake.clear()
             entries = self._feed.take(CREATE_BATCH)
             if entries:
-                await self._create(entries)
+                over = await self._arbiter.create(entries)
+                self._check_created(over)
+                self._forfeit_for_the_gone(ids_of(entries))
             else:
                 await self._wake.wait()
 
-    async def _create(self, entries: Sequence[Entry]) -> None:
-        requests = [self._request(entry) for entry in entries]
-        for request, entry in zip(requests, entries, strict=True):
-            self._running[request.match_id] = entry
-        try:
-            matches = await self._insist(lambda: self._organiser.create(requests))
-        except AlreadyExists as error:
-            raise VenueError(
-                f"{error}; the server has played another run of this name and seed: change "
-                "`name` or `seed`"
-            ) from None
-        for match in matches:
-            self._check_created(match)
-        self._forfeit_for_the_gone(request.match_id for request in requests)
-
-    def _request(self, entry: Entry) -> match_pb2.CreateMatchRequest:
-        fixture = entry.fixture
-        contest = fixture.pairing.contest
-        name = again(fixture.id, entry.attempt)
-        # Another process of the bot plays each seat order: it cannot remember the hands.
-        turn = fixture.block + fixture.order
-        return new_match(
-            contest.variant,
-            [self._seats[bot][turn % len(self._seats[bot])] for bot in fixture.bots],
-            options=contest.options,
-            time_control=self._time_control,
-            label=self._folder.label,
-            nonce=fixture.nonce,
-            seed=fixture.seed,
-            withhold_seed=True,
-            match_id=name,
-            request_id=f"{self._folder.label}-{name}",
-        )
-
-    def _check_created(self, match: match_pb2.Match) -> None:
+    def _check_created(self, over: Iterable[str]) -> None:
         """A match of an earlier session can be over already: then nothing will tell us again."""
-        name = match_id(match.name)
-        if match.state != match_pb2.MATCH_STATE_FINISHED or not self._board.has_seen(name):
-            return
-        entry = self._running.pop(name, None)
-        if entry is not None:
-            self._give_back(entry)
+        for name in over:
+            if self._board.has_seen(name) and name in self._arbiter.running:
+                self._give_back(self._arbiter.running.pop(name))
 
     def _give_back(self, entry: Entry) -> None:
         pairing = entry.fixture.pairing
@@ -292,17 +252,10 @@ class Tournament:
         self._wake.set()
 
     async def _watch(self) -> None:
-        while True:
-            try:
-                async for batch in self._organiser.watch_finished(
-                    self._folder.label, include_earlier=True
-                ):
-                    self._take(batch.finished)
-                    if batch.caught_up:
-                        self._caught_up.set()
-            except Unavailable:
-                await asyncio.sleep(0.1)
-                await self._venue.ready()
+        async for batch in self._arbiter.finished():
+            self._take(batch.finished)
+            if batch.caught_up:
+                self._caught_up.set()
 
     def _take(self, messages: Iterable[match_pb2.FinishedMatch]) -> None:
         """Write down what is new, then act on it."""
@@ -314,7 +267,7 @@ class Tournament:
                 fresh.append((record, ended))
         self._folder.append(record for record, _ in fresh)
         for _, ended in fresh:
-            entry = self._running.pop(ended.match, None)
+            entry = self._arbiter.running.pop(ended.match, None)
             if entry is not None:
                 self._give_back(entry)
             self._heed(ended)
@@ -356,65 +309,36 @@ class Tournament:
         self._reporter.note(
             f"{entrant.name} {entrant.gone}; it is out, the rest of its matches is forfeited"
         )
-        await self._forfeit(entrant, self._matches_of(entrant), f"{entrant.name} {entrant.gone}")
+        await self._arbiter.forfeit(entrant.name, f"{entrant.name} {entrant.gone}")
 
     async def _crashed(self, entrant: Entrant, ending: str) -> bool:
         """A process has ended: forfeit what it was playing, unless the server was away."""
-        await asyncio.sleep(0)
+        # A bot that ends because the server does may be noticed first.
+        await asyncio.sleep(CRASH_PAUSE_S)
         if self._venue.in_outage():
             return False
         if not entrant.gone:
             self._reporter.note(f"{entrant.name} {ending}")
-            detail = f"{entrant.name} {ending}"
-            await self._forfeit(entrant, self._matches_of(entrant), detail)
+            await self._arbiter.forfeit(entrant.name, f"{entrant.name} {ending}")
         return True
 
-    def _matches_of(self, entrant: Entrant) -> list[str]:
-        bot = entrant.bot.name
-        return [name for name, entry in self._running.items() if bot in entry.fixture.bots]
-
-    def _forfeit_for_the_gone(self, names: Iterable[str]) -> None:
-        gone = [entrant for entrant in self._entrants.values() if entrant.gone]
-        if not gone:
-            return
-        created = set(names)
-        for entrant in gone:
-            mine = [name for name in self._matches_of(entrant) if name in created]
-            self._spawn(self._forfeit(entrant, mine, f"{entrant.name} {entrant.gone}"))
-
-    async def _forfeit(self, entrant: Entrant, names: Sequence[str], detail: str) -> None:
-        limit = asyncio.Semaphore(FORFEITS_AT_ONCE)
-
-        async def one(name: str) -> None:
-            entry = self._running.get(name)
-            if entry is None:
-                return
-            seated = list(self._request(entry).spec.bots)
-            if entrant.name not in seated:
-                return
-            seat = seated.index(entrant.name)
-            async with limit:
-                # Not there yet, or over by now: nothing to forfeit.
-                with suppress(PegboardError):
-                    await self._insist(
-                        lambda: self._organiser.forfeit(f"matches/{name}", seat, detail)
-                    )
-
-        await asyncio.gather(*map(one, names))
+    def _forfeit_for_the_gone(self, created: Sequence[str]) -> None:
+        for entrant in self._entrants.values():
+            if entrant.gone:
+                detail = f"{entrant.name} {entrant.gone}"
+                self._spawn(self._arbiter.forfeit(entrant.name, detail, among=created))
 
     def _spawn(self, errand: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(errand)
         self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
+        task.add_done_callback(self._errand_done)
 
-    async def _insist(self, call: Any) -> Any:
-        """Call until the server is there to answer."""
-        while True:
-            try:
-                return await call()
-            except Unavailable:
-                await asyncio.sleep(0.1)
-                await self._venue.ready()
+    def _errand_done(self, task: asyncio.Task[None]) -> None:
+        self._errands.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._trouble.append(error)
+            self._over.set()
 
     # What people see meanwhile.
 
@@ -432,7 +356,7 @@ class Tournament:
                 Snapshot(
                     finished=self._board.finished,
                     total=self._schedule.total(),
-                    running=len(self._running),
+                    running=len(self._arbiter.running),
                     session=self._board.finished - before,
                     elapsed_s=now - begun,
                     table=table,

@@ -1,0 +1,133 @@
+"""The run's side of a server: matches created, watched and forfeited, however often it is away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+from pegboard.arena.config import Config
+from pegboard.arena.entrant import entrants_of
+from pegboard.arena.feed import Entry
+from pegboard.arena.records import match_id
+from pegboard.arena.schedule import again
+from pegboard.arena.venue import Venue, VenueError
+from pegboard.client import Finished, Organiser, new_match
+from pegboard.rules.errors import AlreadyExists, PegboardError, Unavailable
+from pegboard.v1 import match_pb2
+
+FORFEITS_AT_ONCE = 32
+RETRY_S = 0.1
+
+T = TypeVar("T")
+
+
+class Arbiter:
+    """Speaks to the server. `running` are the matches under way, by id."""
+
+    def __init__(self, config: Config, label: str, venue: Venue, organiser: Organiser) -> None:
+        self.running: dict[str, Entry] = {}
+        self._label = label
+        self._venue = venue
+        self._organiser = organiser
+        self._processes = {bot.name: entrants_of(bot) for bot in config.bots}
+        self._time_control = match_pb2.TimeControl(
+            bank_ms=config.time.bank_ms,
+            increment_ms=config.time.increment_ms,
+            move_ms=config.time.move_ms,
+            startup_ms=config.time.startup_ms,
+        )
+
+    async def create(self, entries: Sequence[Entry]) -> list[str]:
+        """Create matches, or find them created; return the ids of those that are over already.
+
+        Raises `VenueError` where the server has played another run of the same name and seed.
+        """
+        requests = [self._request(entry) for entry in entries]
+        self.running.update(
+            (request.match_id, entry) for request, entry in zip(requests, entries, strict=True)
+        )
+        try:
+            matches = await self._insist(lambda: self._organiser.create(requests))
+        except AlreadyExists as error:
+            raise VenueError(
+                f"{error}; the server has played another run of this name and seed: change "
+                "`name` or `seed`"
+            ) from None
+        return [
+            match_id(match.name)
+            for match in matches
+            if match.state == match_pb2.MATCH_STATE_FINISHED
+        ]
+
+    def _request(self, entry: Entry) -> match_pb2.CreateMatchRequest:
+        fixture = entry.fixture
+        contest = fixture.pairing.contest
+        name = again(fixture.id, entry.attempt)
+        return new_match(
+            contest.variant,
+            self._seated(entry),
+            options=contest.options,
+            time_control=self._time_control,
+            label=self._label,
+            nonce=fixture.nonce,
+            seed=fixture.seed,
+            # The other seat orders of the block have the same deals.
+            withhold_seed=True,
+            match_id=name,
+            request_id=f"{self._label}-{name}",
+        )
+
+    def _seated(self, entry: Entry) -> list[str]:
+        """By seat, the process that plays: another one for each seat order, where there are some.
+
+        A process cannot remember hands that it has not seen.
+        """
+        fixture = entry.fixture
+        turn = fixture.block + fixture.order
+        processes = (self._processes[bot] for bot in fixture.bots)
+        return [names[turn % len(names)] for names in processes]
+
+    async def forfeit(self, process: str, detail: str, among: Iterable[str] | None = None) -> None:
+        """Forfeit the running matches (`among` those only) in which a bot's process sits."""
+        limit = asyncio.Semaphore(FORFEITS_AT_ONCE)
+
+        async def forfeit_one(name: str, seat: int) -> None:
+            async with limit:
+                # Not there yet, or over by now: nothing to forfeit.
+                with suppress(PegboardError):
+                    await self._insist(
+                        lambda: self._organiser.forfeit(f"matches/{name}", seat, detail)
+                    )
+
+        names = [name for name in among or tuple(self.running) if name in self.running]
+        seated = ((name, self._seated(self.running[name])) for name in names)
+        await asyncio.gather(
+            *(forfeit_one(name, bots.index(process)) for name, bots in seated if process in bots)
+        )
+
+    async def finished(self) -> AsyncIterator[Finished]:
+        """Yield matches as they finish, all of them again whenever the server was away."""
+        while True:
+            with suppress(Unavailable):
+                async for batch in self._organiser.watch_finished(
+                    self._label, include_earlier=True
+                ):
+                    yield batch
+            await asyncio.sleep(RETRY_S)
+            await self._venue.ready()
+
+    async def _insist(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Call until the server is there to answer."""
+        while True:
+            try:
+                return await call()
+            except Unavailable:
+                await asyncio.sleep(RETRY_S)
+                await self._venue.ready()
+
+
+def ids_of(entries: Sequence[Entry]) -> list[str]:
+    """Return the ids under which entries are played."""
+    return [again(entry.fixture.id, entry.attempt) for entry in entries]
