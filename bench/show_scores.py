@@ -24,10 +24,10 @@ def hands(count: int) -> list[tuple[tuple[int, ...], int]]:
 
 def ours_per_second(cases: Sequence[tuple[tuple[int, ...], int]]) -> float:
     """Score all cases one by one."""
-    start = time.perf_counter()
+    start = time.process_time()
     for cards, starter in cases:
         show_points(cards, starter, False, RULES)
-    return len(cases) / (time.perf_counter() - start)
+    return len(cases) / (time.process_time() - start)
 
 
 def reference_card(card: int) -> tuple[int, str]:
@@ -40,10 +40,10 @@ def theirs_per_second(cases: Sequence[tuple[tuple[int, ...], int]]) -> float:
     prepared = [
         (reference_card(starter), list(map(reference_card, cards))) for cards, starter in cases
     ]
-    start = time.perf_counter()
+    start = time.process_time()
     for starter, cards in prepared:
         cribbage_scorer.show_calc_score(starter, cards)
-    return len(cases) / (time.perf_counter() - start)
+    return len(cases) / (time.process_time() - start)
 
 
 def main() -> None:
