@@ -63,6 +63,8 @@ def test_without_auto_go_the_seat_is_asked(script: Script) -> None:
     assert (table.state.to_act(), table.legal(1)) == ((1,), ["GO"])
     with pytest.raises(IllegalMove, match="the count would pass 31"):
         table.do("1 PLAY 7C")
+    with pytest.raises(IllegalMove, match="say GO"):
+        table.do("1 PASS")
     assert table.do("1 GO") == ["WENT_GO 1"]
     assert (table.state.view(0).said_go, table.state.to_act()) == ((1,), (0,))
 
@@ -278,7 +280,7 @@ def test_the_show_asks_for_claims_then_calls(script: Script) -> None:
 
 def test_a_zero_is_charged_after_the_calls(script: Script) -> None:
     """Before them the penalty would tell whether anything is missing (X-14)."""
-    pack = "2C 7C 4C 8C 6C 9C KC KD AC AD 3C 2D QS"
+    pack = "2C 7C 4S 8C 6C 9C KC KD AC AD 3C 2D QS"
     table = script("cribbage-muggins", 2, {"zero_penalty": "on"}, deal_1=pack)
     table.do("0 DISCARD AC 3C", "1 DISCARD AD 2D")
     while table.state.view(None).phase.name == "PLAY":
@@ -288,6 +290,7 @@ def test_a_zero_is_charged_after_the_calls(script: Script) -> None:
         table.do(f"{seat} CLAIM 0" if first == "CLAIM" else f"{seat} {first}{claim}")
     assert table.do("0 CLAIM 0") == ["CLAIMED 0 HAND 0", "SCORED 0 0 HAND SCORE 0"]
     assert not any("ZERO_PENALTY" in line for line in table.log)
+    assert table.do("1 PASS")[0] == "SCORED 1 1 ZERO_PENALTY SCORE 1"
 
 
 def test_manual_counting_names_no_combination(script: Script) -> None:

@@ -98,7 +98,9 @@ class Playing(PhaseState):
     def _read(self, seat: Seat, move: Any) -> Card:
         """Return the card that counts. Raises `IllegalMove`."""
         if type(move) is not Play:
-            raise illegal(move, "PLAY a card")
+            table = self.table
+            able = table.setup.joker_rules.can_play(table.hands[seat], self.running)
+            raise illegal(move, "PLAY a card" if able else "no card of yours fits, so say GO")
         if move.card not in self.table.hands[seat]:
             raise illegal(move, "PLAY a card that you hold")
         if (move.claim is not None) != self.table.setup.game.muggins:
