@@ -182,4 +182,3 @@ async def serving(
             await asyncio.gather(*rig.tasks, return_exceptions=True)
             for channel in rig.channels:
                 await channel.close()
-            await host.close()

@@ -315,6 +315,24 @@ async def test_open_numbers_by_random_bots(variant: str) -> None:
         assert (await rig.result(name, 30)).termination == match_pb2.TERMINATION_NORMAL
 
 
+async def test_a_view_that_fails_ends_its_match_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own bug is a SERVER_FAULT, which is never rated; the stream goes on."""
+    async with serving() as rig:
+        wire = rig.wire(token_of("alice"))
+        await wire.hello()
+        broken = await rig.match("alice", "bob", match_id="broken")
+        turn = await wire.turn()
+        match = rig.host.get("broken")
+        assert match.state is not None
+        monkeypatch.setattr(type(match), "view", lambda match, seat: 1 / 0)
+        again = rig.wire(token_of("alice"))
+        await again.hello()
+        assert (await rig.result(broken)).termination == match_pb2.TERMINATION_SERVER_FAULT
+        monkeypatch.undo()
+        await rig.match("alice", "bob")
+        assert (await again.turn()).match != turn.match
+
+
 async def test_get_turn_and_submit_move() -> None:
     """A whole match without a stream."""
     async with serving() as rig:

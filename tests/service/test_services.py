@@ -250,6 +250,20 @@ async def test_health_and_reflection() -> None:
         await stopping
 
 
+async def test_stopping_does_not_wait_for_watchers() -> None:
+    """They end with UNAVAILABLE at once, and ask again when the server is back."""
+    async with serving() as rig, rig.organiser() as organiser:
+        name = await rig.match("alice", "bob")
+        finished = organiser.watch_finished("cup")
+        assert (await anext(finished)).caught_up
+        events = organiser.watch(name)
+        await anext(events)
+        async with asyncio.timeout(0.9):  # less than Limits.stop_s of the rig
+            await rig.server.stop()
+        with pytest.raises(errors.Unavailable):
+            await anext(finished)
+
+
 def write(folder: Path, text: str) -> Path:
     """Write a token file."""
     path = folder / "tokens.toml"

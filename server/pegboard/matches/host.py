@@ -170,7 +170,7 @@ class MatchHost:
             try:
                 self._proceed(match, holding=False)
             except Exception:
-                self._fault(match)
+                self.fault(match)
         self._creation.settle(batch)
 
     def get(self, match_id: str) -> Match:
@@ -248,7 +248,7 @@ class MatchHost:
             standing = match.state.standing()
             points = forfeit_points(match.game, len(match.players), standing, player.seat)
         except Exception:
-            self._fault(match)
+            self.fault(match)
             return
         scores, games_won = standing.scores, standing.games_won
         self._end(match, Result(termination, player.seat, points, scores, games_won, detail))
@@ -263,7 +263,7 @@ class MatchHost:
         scores, games_won = standing.scores, standing.games_won
         self._end(match, Result(termination, None, (), scores, games_won, detail))
 
-    def _fault(self, match: Match) -> Rejection:
+    def fault(self, match: Match) -> Rejection:
         """An error of ours, being handled: it ends this match alone."""
         log.error(
             "match ended by a server fault",
@@ -434,11 +434,11 @@ class MatchHost:
         try:
             match.play(player, turn, _chosen(turn, index, move, number))
         except (NotYourTurn, MatchOver):  # the turn was open: our error, not the bot's
-            return self._fault(match)
+            return self.fault(match)
         except PegboardError as error:
             return self._refuse(player, turn, error)
         except Exception:
-            return self._fault(match)
+            return self.fault(match)
         clock = player.clock
         if clock.started_ns:
             clock.stop(self.now_ns(), self.deadlines.lag_ns, self._refill_ns, self._spare_ns)
@@ -453,7 +453,7 @@ class MatchHost:
         try:
             self._proceed(match, holding)
         except Exception:
-            return self._fault(match)
+            return self.fault(match)
         return None
 
     def _refuse(self, player: Player, turn: OpenTurn, error: PegboardError) -> Rejection:

@@ -70,7 +70,6 @@ async def serve(settings: ServeSettings, announce: Callable[[str], None] = print
     await stop.wait()
     _log.info("stopping")
     await server.stop()
-    await host.close()
     for path in settings.unix:
         path.unlink(missing_ok=True)
     _log.info("stopped")
@@ -80,7 +79,9 @@ class Server:
     """The gRPC server around one host."""
 
     def __init__(self, host: MatchHost, tokens: Tokens, limits: Limits) -> None:
+        self._host = host
         self._limits = limits
+        self._stopping: asyncio.Task[None] | None = None
         self._server = grpc.aio.server(options=server_options(limits))
         self._play = PlayService(host, tokens, limits)
         self._health = health.aio.HealthServicer()
@@ -138,10 +139,18 @@ class Server:
         self._pulse = asyncio.create_task(self._play.pulse())
 
     async def stop(self) -> None:
-        """Say that no more is taken, let streams finish their writes, then cut what is left."""
+        """Take no new calls, let streams finish their writes, store everything, close the host."""
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop())
+        await self._stopping
+
+    async def _stop(self) -> None:
         await self._health.enter_graceful_shutdown()
         self._play.stop()
-        await self._server.stop(self._limits.stop_s)
+        ending = asyncio.create_task(self._server.stop(self._limits.stop_s))
+        await asyncio.sleep(0)  # from here on no new call comes
+        await self._host.close()  # watchers end by this
+        await ending
         if self._pulse is not None:
             self._pulse.cancel()
 

@@ -120,7 +120,7 @@ class PlayService:
         finally:
             self._sessions.discard(session)
             mailbox.close()
-            _log.info("bot_left", bot=bot)
+            _log.info("bot_left", bot=bot, turns=session.turns_sent, messages=session.messages_sent)
 
     def _welcome(self, bot: str) -> play_pb2.PlayResponse:
         return play_pb2.PlayResponse(

@@ -63,6 +63,8 @@ class PlaySession:
         self._bot = mailbox.bot
         self._error: PegboardError | None = None
         self._owed = 0
+        self.turns_sent = 0
+        self.messages_sent = 0
         self._allowance = Allowance(limits.excess_burst, limits.excess_per_s, time.monotonic())
         self._writer: asyncio.Task[Any] | None = None
         self._is_writing = False
@@ -167,6 +169,7 @@ class PlaySession:
                 wrote = self._is_writing = True
                 await self._context.write(data)
                 self._is_writing = False
+                self.messages_sent += 1
             if not wrote:
                 await mailbox.wait()
 
@@ -231,8 +234,13 @@ class PlaySession:
         for turn in turns:
             time_ms = turn.start(now_ns)
             longest_ms = max(longest_ms, time_ms[0])
-            encoded.append(encode_turn(turn, time_ms))
+            try:
+                encoded.append(encode_turn(turn, time_ms))
+            except Exception:
+                # A view that cannot be told is our bug: it ends that match, never the stream.
+                self._host.fault(turn.match)
         self._owed += len(turns)
+        self.turns_sent += len(turns)
         self._thinks_until_s = max(self._thinks_until_s, now_ns / 1e9 + longest_ms / 1e3)
         return turns_bytes(encoded)
 

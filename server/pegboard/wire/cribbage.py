@@ -40,7 +40,18 @@ def card_of(number: int) -> Card:
 
 def _packed_cards(cards: tuple[Card, ...]) -> bytes:
     """Length and payload of packed cards. Hands differ too much to be worth keeping."""
-    payload = b"".join([_CARD[card] for card in cards])
+    size = len(cards)
+    if size == 4:  # the sizes of most hands; a loop would cost twice as much
+        a, b, c, d = cards
+        payload = _CARD[a] + _CARD[b] + _CARD[c] + _CARD[d]
+    elif size == 3:
+        a, b, c = cards
+        payload = _CARD[a] + _CARD[b] + _CARD[c]
+    elif size == 2:
+        a, b = cards
+        payload = _CARD[a] + _CARD[b]
+    else:
+        payload = b"".join([_CARD[card] for card in cards])
     return VARINT[len(payload)] + payload
 
 
@@ -233,18 +244,12 @@ def _played_table(field: str) -> tuple[tuple[bytes, ...], ...]:
     )
 
 
-_ON_TABLE = {field: _played_table(field) for field in ("played", "count_cards")}
+_ON_PLAYED, _ON_COUNT = _played_table("played"), _played_table("count_cards")
 
 
-def _played_bytes(field: str, cards: tuple[PlayedCard, ...]) -> list[bytes]:
-    """Elements of a field of played cards."""
-    table = _ON_TABLE[field]
-    return [
-        table[seat][card]
-        if declared < 0
-        else delimited(_VIEW[field], _played_payload(seat, card, declared))
-        for seat, card, declared in cards
-    ]
+def _declared_bytes(field: str, seat: int, card: Card, declared: Card) -> bytes:
+    """Element of a field of played cards: a wild joker."""
+    return delimited(_VIEW[field], _played_payload(seat, card, declared))
 
 
 def _counting_bytes(counting: Counting) -> bytes:
@@ -274,12 +279,18 @@ def view_bytes(view: CribbageView) -> bytes:
         parts += _K_DISCARDS, _packed_cards(discards)
     if starter >= 0:
         parts.append(_STARTER[starter])
-    if count_cards:
-        parts += _played_bytes("count_cards", count_cards)
+    for by, card, declared in count_cards:
+        parts.append(
+            _ON_COUNT[by][card]
+            if declared < 0
+            else _declared_bytes("count_cards", by, card, declared)
+        )
     if count:
         parts += _K_COUNT, VARINT[count]
-    if played:
-        parts += _played_bytes("played", played)
+    for by, card, declared in played:
+        parts.append(
+            _ON_PLAYED[by][card] if declared < 0 else _declared_bytes("played", by, card, declared)
+        )
     if said_go:
         parts += _K_SAID_GO, packed(said_go)
     if second_hand or bid or bidder or counting or grid or next_card >= 0:

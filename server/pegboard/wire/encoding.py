@@ -74,7 +74,11 @@ def packed(numbers: tuple[int, ...]) -> bytes:
 def packed_signed(numbers: tuple[int, ...]) -> bytes:
     """Return length and payload of packed `sint32`s. Scores differ too much to be worth keeping."""
     try:
-        payload = b"".join([ZIGZAG[number] for number in numbers])
+        if len(numbers) == 2:  # most matches; a loop would cost twice as much
+            first, second = numbers
+            payload = ZIGZAG[first] + ZIGZAG[second]
+        else:
+            payload = b"".join([ZIGZAG[number] for number in numbers])
     except IndexError:
         payload = b"".join([encode_varint(2 * abs(n) - (n < 0)) for n in numbers])
     return VARINT[len(payload)] + payload
