@@ -162,9 +162,10 @@ def test_variants_lists_the_catalog(capsys: pytest.CaptureFixture[str]) -> None:
     assert "## What differs" in page
 
 
-def make_record() -> Record:
-    """Return the record of a short game of Draw in which every first move is made."""
-    game = catalog.game("draw", {"target": "1"})
+def make_record(variant: str = "draw", target: str = "1") -> Record:
+    """Return the record of a short game in which every first move is made."""
+    options = {"target": target}
+    game = catalog.game(variant, options)
     chance = SeededChance(bytes(32), "story")
     state, events = game.start(2, chance)
     moves = []
@@ -178,8 +179,8 @@ def make_record() -> Record:
     return Record(
         rules_version=catalog.RULES_VERSION,
         match="matches/story",
-        variant="draw",
-        options={"target": "1"},
+        variant=variant,
+        options=options,
         bots=("ann", "bob"),
         nonce="story",
         seed=bytes(32),
@@ -204,6 +205,23 @@ def test_replay_tells_and_verifies(capsys: pytest.CaptureFixture[str], tmp_path:
     path.write_text(forged + "\n", encoding="utf-8")
     assert run(["replay", str(path), "--verify"]) == 1
     assert "matches/story" in capsys.readouterr().out
+
+
+def test_replay_draws_the_board(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """After every deal, where a board belongs to the game; the story is the same without."""
+    record = make_record("cribbage", "61")
+    path = tmp_path / "records.jsonl"
+    path.write_text(record.to_json() + "\n", encoding="utf-8")
+    assert run(["replay", str(path)]) == 0
+    plain = capsys.readouterr().out
+    assert run(["replay", str(path), "--board"]) == 0
+    drawn = capsys.readouterr().out
+    assert drawn.count("front peg") == plain.count("    DEAL ") >= 2
+    assert "of 61, rear peg" in drawn
+    assert [line for line in drawn.splitlines() if line in plain.splitlines()] == plain.splitlines()
+    path.write_text(make_record().to_json() + "\n", encoding="utf-8")
+    assert run(["replay", str(path), "--board"]) == 0
+    assert "front peg" not in capsys.readouterr().out
 
 
 def test_vectors_name_the_failing_ids(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -194,11 +194,14 @@ def replay(
     match: Annotated[
         str | None, typer.Option("--match", help="Only the record of this match.")
     ] = None,
+    board: Annotated[
+        bool, typer.Option("--board", help="Draw the cribbage board at the end of every deal.")
+    ] = False,
 ) -> None:
     """Tell the story of a record, or verify it."""
     from pegboard.cli.replay import tell, verify_file
 
-    raise Exit(verify_file(file, match) if verify else tell(file, match))
+    raise Exit(verify_file(file, match) if verify else tell(file, match, board))
 
 
 @app.command()

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pegboard.cli.arguments import read_text
+from pegboard.rules.cribbage.board import Pegs
+from pegboard.rules.cribbage.events import Dealt, GameEnded
+from pegboard.rules.cribbage.game import Cribbage
 from pegboard.rules.errors import InvalidRequest, PegboardError, RecordError
-from pegboard.rules.record import Record, replay, verify
+from pegboard.rules.record import Record, game_of, replay, seats_of, verify
 
 
 def records(path: Path, match: str | None) -> Iterator[Record]:
@@ -41,15 +45,35 @@ def verify_file(path: Path, match: str | None) -> int:
     return 1 if bad else 0
 
 
-def tell(path: Path, match: str | None) -> int:
-    """Print moves and events of each record, the way the playthroughs are written."""
+def tell(path: Path, match: str | None, board: bool) -> int:
+    """Print moves and events of each record, the way the playthroughs are written.
+
+    `board` draws the cribbage board at the end of every deal; Draw has none.
+    """
     for record in records(path, match):
         seats = ", ".join(f"{seat} {bot}" for seat, bot in enumerate(record.bots))
         print(f"{record.match}: {record.variant}; {seats}")
+        pegs = _pegs(record) if board else None
         for move, events in replay(record):
             if move is not None:
                 print(f"> {move}")
             for event in events:
-                print(f"    {event.text()}")
+                _tell_event(event, pegs)
         print(f"= {record.result}")
     return 0
+
+
+def _pegs(record: Record) -> Pegs | None:
+    """Return the pegs to move, None for a game without a board."""
+    game = game_of(record)
+    return Pegs(game.targets(seats_of(record))) if isinstance(game, Cribbage) else None
+
+
+def _tell_event(event: Any, pegs: Pegs | None) -> None:
+    if pegs is not None and isinstance(event, Dealt) and event.deal > 1:
+        print(pegs.text())
+    print(f"    {event.text()}")
+    if pegs is not None:
+        pegs.note(event)
+        if isinstance(event, GameEnded):
+            print(pegs.text())

@@ -9,7 +9,7 @@ import pytest
 
 from pegboard.rules import catalog
 from pegboard.rules.cards import HIDDEN
-from pegboard.rules.cribbage.board import board_text
+from pegboard.rules.cribbage.board import Pegs, board_text
 from pegboard.rules.cribbage.events import (
     CribTaken,
     Dealt,
@@ -155,3 +155,27 @@ def test_the_board_is_as_long_as_the_target() -> None:
     assert lines[4].startswith(" 61 side 0")
     assert lines[5].startswith(" 91 side 0")
     assert board_text([62], [0], [0]) == "    side 0 62"
+
+
+def test_pegs_follow_the_events(script: Script) -> None:
+    """At every point they stand where the view has them, also after going back (R-C2.5, R-C9.12)."""
+    options = {"back_up_10": "on", "auction": "on", "match_games": "3", "target": "25"}
+    table = script("cribbage", 2, options)
+    pegs, told = Pegs((25, 25)), 0
+    while table.state.to_act():
+        for event in table.events[told:]:
+            pegs.note(event)
+        told = len(table.events)
+        view = table.state.view(None)
+        assert (tuple(pegs.fronts), tuple(pegs.rears)) == (view.scores, view.rear_pegs)
+        assert tuple(pegs.games_won) == view.games_won
+        seat = table.state.to_act()[0]
+        listed = table.legal(seat)[-1]
+        number = table.state.choices(seat).number
+        table.do(
+            f"{seat} BID {number[0]}"
+            if listed == "BID" and number[0] < 4
+            else f"{seat} {table.legal(seat)[0]}"
+        )
+    assert sum(pegs.games_won) >= 1
+    assert f"games won {pegs.games_won[1]}" in pegs.text()

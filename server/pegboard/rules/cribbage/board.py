@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+from pegboard.rules.cribbage.events import GameEnded, GameStarted, Scored
 
 STREET = 30
 GROUP = 5
@@ -16,15 +19,45 @@ LEGEND = (
 )
 
 
+class Pegs:
+    """Both pegs of each side and its games, moved by the events of a match (R-C2.5, R-C2.6)."""
+
+    __slots__ = ("fronts", "games_won", "rears", "targets")
+
+    def __init__(self, targets: Sequence[int]) -> None:
+        self.targets = tuple(targets)
+        self.fronts = [0] * len(self.targets)
+        self.rears = [0] * len(self.targets)
+        self.games_won = [0] * len(self.targets)
+
+    def note(self, event: Any) -> None:
+        """Move the pegs as the event says; most events move none."""
+        if isinstance(event, GameStarted):
+            self.fronts = list(event.scores)
+            self.rears = [0] * len(self.targets)
+        elif isinstance(event, Scored) and event.points:
+            self.rears[event.side] = self.fronts[event.side]
+            self.fronts[event.side] = event.score
+        elif isinstance(event, GameEnded):
+            for side in event.winners:
+                self.games_won[side] += 1
+
+    def text(self, names: Sequence[str] = ()) -> str:
+        """Return the board as it stands."""
+        return board_text(self.fronts, self.rears, self.targets, names, self.games_won)
+
+
 def board_text(
     scores: Sequence[int],
     rear_pegs: Sequence[int],
     targets: Sequence[int],
     names: Sequence[str] = (),
+    games_won: Sequence[int] = (),
 ) -> str:
     """Return the board, sides one below the other in every street.
 
     All are by side; a target of 0 is a side without holes (R-C7). `names` empty: `side 0` and so on.
+    `games_won` empty: no game is marked.
     """
     labels = list(names) or [f"side {side}" for side in range(len(scores))]
     width = max(map(len, labels))
@@ -37,10 +70,13 @@ def board_text(
             if holes:
                 lines.append(f"{number:>3} {label:<{width}} {holes}")
                 number = ""
-    lines.extend(
-        f"    {label:<{width}} {score}" + (f" of {target}, rear peg {rear}" if target else "")
-        for label, score, rear, target in zip(labels, scores, rear_pegs, targets, strict=True)
-    )
+    for side, label in enumerate(labels):
+        line = f"    {label:<{width}} {scores[side]}"
+        if targets[side]:
+            line += f" of {targets[side]}, rear peg {rear_pegs[side]}"
+        if any(games_won):
+            line += f", games won {games_won[side]}"
+        lines.append(line)
     return "\n".join([*lines, LEGEND] if streets else lines)
 
 
