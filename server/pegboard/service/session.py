@@ -2,8 +2,8 @@
 
 The reader hands each answer to the host as it comes. The writer takes whatever has become ready since
 its last write, in one message: while a write is in flight, or the bot is busy, the next one fills by
-itself; a lonely turn never waits. The stream ends by itself when the bot half-closes; otherwise with the
-error that says why, and the bot's clocks run on until it is back.
+itself; a lonely turn never waits. The stream ends by itself when the bot half-closes; otherwise with
+the error that says why, and the bot's clocks run on until it is back.
 """
 
 from __future__ import annotations
