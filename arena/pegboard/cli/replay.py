@@ -11,6 +11,7 @@ from pegboard.rules.cribbage.board import Pegs
 from pegboard.rules.cribbage.events import Dealt, GameEnded
 from pegboard.rules.cribbage.game import Cribbage
 from pegboard.rules.errors import InvalidRequest, PegboardError, RecordError
+from pegboard.rules.game import explained
 from pegboard.rules.record import Record, game_of, replay, seats_of, verify
 
 
@@ -72,7 +73,7 @@ def _pegs(record: Record) -> Pegs | None:
 def _tell_event(event: Any, pegs: Pegs | None) -> None:
     if pegs is not None and isinstance(event, Dealt) and event.deal > 1:
         print(pegs.text())
-    print(f"    {event.text()}")
+    print(f"    {explained(event)}")
     if pegs is not None:
         pegs.note(event)
         if isinstance(event, GameEnded):

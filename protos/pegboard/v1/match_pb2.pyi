@@ -403,7 +403,7 @@ class Record(google.protobuf.message.Message):
     """32 bytes; empty where it is withheld."""
     commitment: builtins.bytes
     events_digest: builtins.bytes
-    """SHA-256 over the canonical text of all events, one a line."""
+    """SHA-256 over the canonical text of all events, one a line, scores without their items."""
     @property
     def options(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]: ...
     @property

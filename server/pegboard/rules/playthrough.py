@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pegboard.rules import catalog
 from pegboard.rules.errors import IllegalMove
-from pegboard.rules.game import Seat, State
+from pegboard.rules.game import Seat, State, explained
 from pegboard.rules.record import events_digest
 from pegboard.rules.shuffle import SeededChance
 
@@ -89,11 +89,11 @@ def story(
     yield f"commitment: {chance.commitment().hex()}"
     yield "moves: chosen by the rule of pegboard/rules/playthrough.py"
     yield ""
-    yield from (f"  {event.text()}" for event in events)
+    yield from (f"  {explained(event)}" for event in events)
     told = list(events)
     for turn in make_turns(state, seed):
         yield turn.text()
-        yield from (f"  {event.text()}" for event in turn.events)
+        yield from (f"  {explained(event)}" for event in turn.events)
         told += turn.events
     outcome = state.outcome()
     assert outcome is not None

@@ -9,6 +9,7 @@ import pytest
 
 from pegboard.rules import catalog
 from pegboard.rules.cards import JOKER, parse_card
+from pegboard.rules.game import explained
 from pegboard.rules.shuffle import ScriptedChance
 
 
@@ -24,7 +25,7 @@ class Script:
     @property
     def log(self) -> list[str]:
         """All events so far, as text."""
-        return [event.text() for event in self.events]
+        return [explained(event) for event in self.events]
 
     @property
     def scores(self) -> list[int]:
@@ -38,7 +39,7 @@ class Script:
             seat, _, text = move.partition(" ")
             last = self.state.apply(int(seat), self.game.parse_move(text))
             self.events += last
-        return [event.text() for event in last]
+        return [explained(event) for event in last]
 
     def legal(self, seat: int) -> list[str]:
         """Return the listed moves of a seat, as text."""

@@ -320,9 +320,8 @@ class Scored(NamedTuple):
     score: int
 
     def text(self) -> str:
-        """Return `SCORED 0 2 PLAY SCORE 14 / fifteen 2 (7C 8D)`."""
-        items = "".join(f" / {item.text()}" for item in self.items)
-        return f"SCORED {self.seat} {self.points} {self.reason.name} SCORE {self.score}{items}"
+        """Return `SCORED 0 2 PLAY SCORE 14`; `game.explained` adds the items."""
+        return f"SCORED {self.seat} {self.points} {self.reason.name} SCORE {self.score}"
 
 
 class CardTurned(NamedTuple):

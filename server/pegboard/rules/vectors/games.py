@@ -10,7 +10,7 @@ from pegboard.rules import catalog
 from pegboard.rules import errors as all_errors
 from pegboard.rules.cards import JOKER, parse_card
 from pegboard.rules.errors import NotationError, PegboardError
-from pegboard.rules.game import Chance, Game, State
+from pegboard.rules.game import Chance, Game, State, explained
 from pegboard.rules.shuffle import ScriptedChance, SeededChance
 from pegboard.rules.tiles import parse_tile
 from pegboard.rules.vectors.case import Case, Mismatch, expect, field, numbers, texts
@@ -45,7 +45,7 @@ class _Script:
         seats = case.get("seats", game.seats[0])
         self.state: State
         self.state, events = game.start(seats, _chance(game, case))
-        self.events = [event.text() for event in events]
+        self.events = [explained(event) for event in events]
         for refusal in case.get("refused", ()):
             self._at(refusal, lambda refusal=refusal: self._refuse(refusal))  # type: ignore[misc]
         for check in case.get("checks", ()):
@@ -71,7 +71,7 @@ class _Script:
             events = self.state.apply(int(seat), self.game.parse_move(move))
         except PegboardError as error:
             raise Mismatch(f"{name}, {text!r}, is refused: {error}") from None
-        self.events += [event.text() for event in events]
+        self.events += [explained(event) for event in events]
 
     def _refuse(self, refusal: Case) -> None:
         """Try a move that has to be refused, with nothing changed."""
