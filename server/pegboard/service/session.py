@@ -46,9 +46,6 @@ from pegboard.wire.turns import turn_bytes, turns_bytes
 _log = structlog.get_logger("pegboard.play")
 _PREFIX = len(COLLECTION)
 
-GATHER_S = 0.002
-"""How long turns wait for company while the bot is busy with others; a lonely one never waits."""
-
 STILL_OPEN = frozenset(
     {RejectionReason.ILLEGAL_MOVE, RejectionReason.CLAIM_TOO_HIGH, RejectionReason.MUST_GO_OUT}
 )
@@ -71,7 +68,6 @@ class PlaySession:
         self._allowance = Allowance(limits.excess_burst, limits.excess_per_s, time.monotonic())
         self._writer: asyncio.Task[Any] | None = None
         self._is_writing = False
-        self._gathering: asyncio.Future[None] | None = None
         self._blocked_pulses = 0
         self._quiet_pulses = 0
         self._thinks_until_s = 0.0
@@ -120,8 +116,6 @@ class PlaySession:
     def _receive(self, data: bytes) -> None:
         """Take one message. Raises the `PegboardError` that ends the stream."""
         self._quiet_pulses = 0
-        if self._gathering is not None:
-            resolve(self._gathering)
         try:
             request = play_pb2.PlayRequest.FromString(data)
         except DecodeError:
@@ -178,17 +172,8 @@ class PlaySession:
                 self.messages_sent += 1
             if not wrote:
                 await mailbox.wait()
-            if self._owed:
-                await self._gather()
-
-    async def _gather(self) -> None:
-        """While the bot is busy with turns it has, let more join: until it speaks, or GATHER_S."""
-        loop = asyncio.get_running_loop()
-        self._gathering = gathering = loop.create_future()
-        timer = loop.call_later(GATHER_S, resolve, gathering)
-        await gathering
-        timer.cancel()
-        self._gathering = None
+            # Messages that have arrived already come first: the turns they open join this write.
+            await asyncio.sleep(0)
 
     def _messages(self, delivery: Delivery) -> Iterator[bytes]:
         """Yield serialised `PlayResponse`s that tell all of a delivery."""
@@ -285,12 +270,6 @@ class PlaySession:
         self._quiet_pulses = 0 if thinking else self._quiet_pulses + 1
         if self._quiet_pulses * pulse_s >= limits.heartbeat_s * limits.silence_beats:
             self.end(Silent(f"{self._bot} left {limits.silence_beats} heartbeats unanswered"))
-
-
-def resolve(future: asyncio.Future[None]) -> None:
-    """End the wait for a future, once."""
-    if not future.done():
-        future.set_result(None)
 
 
 def bare(name: str) -> str:
