@@ -26,7 +26,7 @@ METHOD = "/bench.Echo/Play"
 MESSAGE = bytes(64)
 
 
-class EchoHandler(grpc.GenericRpcHandler):  # type: ignore[misc]
+class EchoHandler(grpc.GenericRpcHandler):
     """Answers every message with itself."""
 
     def service(self, handler_call_details: Any) -> Any:
@@ -51,7 +51,7 @@ async def serve(path: str) -> None:
 
 async def ping(channel: grpc.aio.Channel, until: float) -> int:
     """Exchange messages on one stream, one at a time, until the time is over."""
-    call = channel.stream_stream(METHOD)()
+    call: Any = channel.stream_stream(METHOD)()
     count = 0
     while time.perf_counter() < until:
         await call.write(MESSAGE)

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pegboard.client.organiser import Organiser, new_match
 
@@ -59,9 +59,14 @@ async def stack(bots: Sequence[str], durability: str) -> AsyncIterator[Stack]:
                 await organiser.ready()
                 yield Stack(organiser, server, tuple(bots))
         finally:
-            for process in (*players, server):
-                process.terminate()
-                process.wait()
+            stop([*players, server])
+
+
+def stop(processes: Sequence[subprocess.Popen[Any]]) -> None:
+    """End the processes, bots first."""
+    for process in processes:
+        process.terminate()
+        process.wait()
 
 
 def start_server(folder: Path, tokens: Path, durability: str) -> subprocess.Popen[str]:

@@ -36,8 +36,8 @@ class Event(Protocol):
 def explained(event: Event) -> str:
     """Return the event's text and, after ` / ` each, the items that explain a score.
 
-    For people and vectors. Digests are over `text` alone: what makes a score follows from the cards, and
-    working it out would cost a match more than playing it.
+    For people and vectors. Digests are over `text` alone: what makes a score follows from the cards,
+    and working it out would cost a match more than playing it.
     """
     items = getattr(event, "items", ())
     return event.text() + "".join(f" / {item.text()}" for item in items)
