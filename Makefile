@@ -3,13 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+COMPILED := .venv-compiled
+COMPILED_STAMP := $(COMPILED)/.installed
 NODE_BOT := examples/bots/node_random
 NODE_STAMP := $(NODE_BOT)/node_modules/.installed
 WORKERS ?= 2
 # What the contract must stay compatible with: main as it was before this branch or commit.
 AGAINST ?= $(shell git rev-parse --verify -q origin/main~1 || git rev-parse --verify -q main~1 || git rev-parse HEAD)
 
-.PHONY: demo test test-long test-oracle test-polyglot check breaking protos bench lock clean
+.PHONY: demo test test-long test-oracle test-polyglot test-compiled compiled check breaking protos bench lock clean
 
 demo: $(STAMP) $(NODE_STAMP)  ## play the quickstart tournament and verify its records
 	$(BIN)/pegboard tournament run examples/quickstart.toml
@@ -26,6 +28,11 @@ test-oracle: $(STAMP)     ## the rules beside independent implementations
 
 test-polyglot: $(STAMP) $(NODE_STAMP)  ## bots and kits in other languages
 	$(BIN)/pytest -m polyglot --timeout 600
+
+test-compiled: $(COMPILED_STAMP)  ## the rules' proofs against the compiled package
+	$(COMPILED)/bin/pytest -n $(WORKERS) -m "not long and not oracle" tests/rules
+
+compiled: $(COMPILED_STAMP)  ## a second environment with the rules as extension modules
 
 check: $(STAMP)           ## style, types, contract
 	$(BIN)/ruff check .
@@ -50,7 +57,7 @@ lock: $(STAMP)            ## resolve requirements.lock anew
 	  pyproject.toml -o requirements.lock
 
 clean:                    ## remove the environment and all caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(COMPILED) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(STAMP): requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -58,6 +65,20 @@ $(STAMP): requirements.lock pyproject.toml
 	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q --require-hashes -r requirements.lock
 	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q --no-deps -e .
 	touch $(STAMP)
+
+# mypy and setuptools, which compile, have the locked versions too; hatchling is the only one that floats.
+$(COMPILED_STAMP): $(STAMP) hatch_build.py $(wildcard server/pegboard/rules/*.py server/pegboard/rules/*/*.py)
+	@command -v $(CC) >/dev/null && $(BIN)/python -c \
+	  'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null || { \
+	  echo "make: compiling needs a C compiler and the headers of Python: apt-get install gcc python3-dev" >&2; \
+	  exit 1; }
+	rm -rf build/compiled
+	PEGBOARD_COMPILE=1 $(BIN)/uv build -q --wheel --python $(BIN)/python \
+	  --build-constraints requirements.lock --out-dir build/compiled .
+	test -x $(COMPILED)/bin/python || $(BIN)/python -m venv --without-pip $(COMPILED)
+	VIRTUAL_ENV=$(COMPILED) $(BIN)/uv pip install -q --require-hashes -r requirements.lock
+	VIRTUAL_ENV=$(COMPILED) $(BIN)/uv pip install -q --no-deps --reinstall build/compiled/*.whl
+	touch $(COMPILED_STAMP)
 
 $(NODE_STAMP): $(NODE_BOT)/package-lock.json
 	@command -v npm >/dev/null || { \

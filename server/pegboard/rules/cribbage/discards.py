@@ -34,8 +34,7 @@ class Discarding(PhaseState):
 
     def copy(self, table: Table) -> Discarding:
         """Return an independent phase at the copied table."""
-        phase = type(self).__new__(type(self))
-        phase.table = table
+        phase = type(self)(table)
         phase.sizes = self.sizes
         phase.pending = self.pending
         phase.questions = self.questions.copy()

@@ -23,15 +23,18 @@ class Showing(PhaseState):
 
     def __init__(self, table: Table) -> None:
         super().__init__(table)
-        self.counts = tuple(counts(table))
+        self.counts: tuple[Count, ...] = ()
         self.place = -1
         self.points = 0
         self.window: Window | None = None
 
+    def begin(self) -> None:
+        """Find what is to be counted."""
+        self.counts = tuple(counts(self.table))
+
     def copy(self, table: Table) -> Showing:
         """Return an independent phase at the copied table."""
-        phase = Showing.__new__(Showing)
-        phase.table = table
+        phase = Showing(table)
         phase.question = self.question
         phase.counts = self.counts
         phase.place = self.place
@@ -113,5 +116,6 @@ class Showing(PhaseState):
 def begin_show(table: Table, events: list[Any]) -> Showing:
     """Lay the first hand open."""
     phase = Showing(table)
+    phase.begin()
     phase.lay_open(events)
     return phase

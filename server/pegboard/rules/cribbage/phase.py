@@ -18,6 +18,8 @@ NO_CHOICES = Choices(())
 class PhaseState:
     """A phase in progress. `apply` returns whether it is done (or the game over).
 
+    A new phase is at its table and no more, so that copies start from it too; `begin` takes it up.
+
     `question` is what the seat on turn is asked, made when somebody wants to know and the same object
     until the turn is over; phases that ask several seats keep one for each.
     """
@@ -29,6 +31,9 @@ class PhaseState:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.question: Choices | None = None
+
+    def begin(self) -> None:
+        """Take the phase up: work out what it starts with."""
 
     def copy(self, table: Table) -> PhaseState:
         """Return an independent phase at the copied table."""

@@ -41,12 +41,15 @@ class Playing(PhaseState):
         self.running = 0
         self.gone = 0
         self.last: Seat = table.dealer
-        self.turn: Seat = self._leader(table.dealer)
+        self.turn: Seat = table.dealer
+
+    def begin(self) -> None:
+        """Find who leads (R-C3.2)."""
+        self.turn = self._leader(self.last)
 
     def copy(self, table: Table) -> Playing:
         """Return an independent phase at the copied table."""
-        phase = type(self).__new__(type(self))
-        phase.table = table
+        phase = type(self)(table)
         phase.question = self.question
         phase.cards = self.cards.copy()
         phase.running = self.running

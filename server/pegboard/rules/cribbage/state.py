@@ -19,9 +19,9 @@ class CribbageState:
 
     __slots__ = ("_step", "_steps", "phase", "table")
 
-    def __init__(self, table: Table, steps: tuple[Step, ...]) -> None:
+    def __init__(self, table: Table, phase: PhaseState, steps: tuple[Step, ...]) -> None:
         self.table = table
-        self.phase: PhaseState = Over(table)
+        self.phase = phase
         self._steps = steps
         self._step = 0
 
@@ -30,7 +30,7 @@ class CribbageState:
         """Cut for the first deal, begin the first game and deal."""
         events: list[Any] = []
         table = Table(setup, chance)
-        state = cls(table, steps_of(setup))
+        state = cls(table, Over(table), steps_of(setup))
         match.begin_game(table, cut_for_deal(setup.seats, chance, events), events)
         state._advance(events)
         return state, events
@@ -38,10 +38,7 @@ class CribbageState:
     def copy(self) -> CribbageState:
         """Return an independent state."""
         table = self.table.copy()
-        state = CribbageState.__new__(CribbageState)
-        state.table = table
-        state.phase = self.phase.copy(table)
-        state._steps = self._steps
+        state = CribbageState(table, self.phase.copy(table), self._steps)
         state._step = self._step
         return state
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from pegboard.rules.cribbage.auction import Bidding
 from pegboard.rules.cribbage.counts import count_all, count_plain, count_solitaire
@@ -30,6 +31,7 @@ from pegboard.rules.cribbage.second_moves import Giving, Splitting
 from pegboard.rules.cribbage.setup import Setup
 from pegboard.rules.cribbage.show import NO_JOKERS
 from pegboard.rules.cribbage.squares import count_lines, lay_out
+from pegboard.rules.cribbage.table import Table
 
 
 @lru_cache(maxsize=256)
@@ -70,7 +72,13 @@ def _counting(setup: Setup) -> Step:
 
 def _asking(kind: type[PhaseState]) -> Step:
     """Return a step that asks seats for moves."""
-    return lambda table, events: kind(table)
+
+    def ask(table: Table, events: list[Any]) -> PhaseState:
+        phase = kind(table)
+        phase.begin()
+        return phase
+
+    return ask
 
 
 _SOLITAIRE = (

@@ -13,7 +13,7 @@ from pegboard.rules.game import Chance, Seat
 
 
 class Table:
-    """One match's table. Phases change it; `scores`, `rear_pegs`, `games_won` are by side.
+    """One match's table, bare until a game begins. `scores`, `rear_pegs`, `games_won` are by side.
 
     `hands` holds what a seat still has in hand, ascending; `kept` what it shows. `order` is the pack,
     cards from `place` on are not dealt yet. `over` says that the game is, and stops every phase.
@@ -49,7 +49,6 @@ class Table:
     )
 
     def __init__(self, setup: Setup, chance: Chance) -> None:
-        seats = setup.seats
         self.setup = setup
         self.chance = chance
         self.game = 0
@@ -65,11 +64,11 @@ class Table:
         self.match_points = [0] * setup.side_count
         self.order: Sequence[Card] = ()
         self.place = 0
-        self.hands: list[list[Card]] = [[] for _ in range(seats)]
-        self.kept: list[tuple[Card, ...]] = [()] * seats
-        self.second_hands: list[tuple[Card, ...]] = [()] * seats
-        self.discards: list[tuple[Card, ...]] = [()] * seats
-        self.bound: list[tuple[Card, ...]] = [()] * seats
+        self.hands: list[list[Card]] = []
+        self.kept: list[tuple[Card, ...]] = []
+        self.second_hands: list[tuple[Card, ...]] = []
+        self.discards: list[tuple[Card, ...]] = []
+        self.bound: list[tuple[Card, ...]] = []
         self.crib: tuple[Card, ...] = ()
         self.starter: Card = NO_CARD
         self.played: list[PlayedCard] = []
@@ -79,9 +78,7 @@ class Table:
 
     def copy(self) -> Table:
         """Return an independent table."""
-        table = Table.__new__(Table)
-        table.setup = self.setup
-        table.chance = self.chance
+        table = Table(self.setup, self.chance)
         table.game = self.game
         table.deal = self.deal
         table.pack = self.pack

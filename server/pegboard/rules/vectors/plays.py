@@ -37,6 +37,7 @@ def run_play(case: Case) -> None:
     """Play all cards as told; compare whose turn it is, the points, and the log if there is one."""
     table = _table(case)
     phase = PlainPlaying(table)
+    phase.begin()
     log: list[str] = []
     done = False
     for seat, rank in field(case, "plays"):

@@ -1,0 +1,38 @@
+"""`make test-compiled` runs the proofs of the rules in an environment with the compiled package."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tomllib
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPILED = ROOT / ".venv-compiled"
+
+
+def compiled_modules() -> list[str]:
+    """Return what the build hook compiles."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    hook = project["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]
+    return list(hook["modules"])
+
+
+@pytest.mark.skipif(Path(sys.prefix) != COMPILED, reason="for make test-compiled")
+@pytest.mark.parametrize("name", compiled_modules())
+def test_the_compiled_package_is_what_is_tested(name: str) -> None:
+    """Without this the proofs would hold for the sources and say nothing of the extension modules."""
+    module = importlib.import_module(name)
+    assert module.__file__ is not None
+    assert module.__file__.endswith(tuple(EXTENSION_SUFFIXES)), module.__file__
+    assert Path(module.__file__).is_relative_to(COMPILED)
+
+
+@pytest.mark.skipif(Path(sys.prefix) == COMPILED, reason="reads the source tree")
+@pytest.mark.parametrize("name", compiled_modules())
+def test_what_is_to_be_compiled_exists(name: str) -> None:
+    """A module that moved must not drop out of the compiled package."""
+    assert (ROOT / "server" / f"{name.replace('.', '/')}.py").exists()
