@@ -1,4 +1,4 @@
-"""Players who claim all that they may, and never call, end where the table would have counted (R-C8)."""
+"""Who claims all that it may, and never calls, ends where the table would have counted (R-C8)."""
 
 from __future__ import annotations
 
