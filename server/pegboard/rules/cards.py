@@ -7,6 +7,7 @@ nothing tells them apart. `HIDDEN` stands for a card that the reader may not see
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from pegboard.rules.errors import NotationError
 
@@ -14,15 +15,15 @@ Card = int
 
 RANKS = "A23456789TJQK"
 SUITS = "CDHS"
-JOKER: Card = 52
-HIDDEN: Card = -1
-NO_CARD: Card = -2
+JOKER: Final = 52
+HIDDEN: Final = -1
+NO_CARD: Final = -2
 """No card at all: a starter not yet turned, an empty cell, a card that declares nothing."""
 
-TEXT: tuple[str, ...] = (*(rank + suit for rank in RANKS for suit in SUITS), "JK")
+TEXT: Final[tuple[str, ...]] = (*(rank + suit for rank in RANKS for suit in SUITS), "JK")
 """Canonical text by card."""
 
-VALUE: tuple[int, ...] = (*(min(card // 4 + 1, 10) for card in range(52)), 0)
+VALUE: Final[tuple[int, ...]] = (*(min(card // 4 + 1, 10) for card in range(52)), 0)
 """What a card counts (R-C1.1); 0 for a joker."""
 
 _BY_TEXT = {text: card for card, text in enumerate(TEXT)}

@@ -17,16 +17,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from struct import Struct
+from typing import Final
 
 from pegboard.rules.errors import NotationError
 
-SEED_BYTES = 32
-_NUMBERS = Struct(">16H")
+SEED_BYTES: Final = 32
+_NUMBERS: Final = Struct(">16H")
 
 
-_INNER = bytes(0x36 ^ byte for byte in range(256))
-_OUTER = bytes(0x5C ^ byte for byte in range(256))
-_HMAC_BLOCK_BYTES = 64
+_INNER: Final = bytes(0x36 ^ byte for byte in range(256))
+_OUTER: Final = bytes(0x5C ^ byte for byte in range(256))
+_HMAC_BLOCK_BYTES: Final = 64
 
 
 class SeededChance:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
 from pegboard.rules.cribbage.deal import SOLITAIRE_DEALS
@@ -12,8 +12,9 @@ from pegboard.rules.cribbage.show import show_items, show_points
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.game import Seat
 
-BACK_UP = 10
-_HAND, _CRIB = Reason.HAND, Reason.CRIB
+BACK_UP: Final = 10
+_HAND: Final = Reason.HAND
+_CRIB: Final = Reason.CRIB
 
 
 class Count(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
 from pegboard.rules.cribbage.events import (
@@ -18,10 +18,10 @@ from pegboard.rules.cribbage.table import Table
 from pegboard.rules.errors import NotationError
 from pegboard.rules.game import Chance, Seat
 
-_JACK = 10
-_MOST_CUTS = 200
+_JACK: Final = 10
+_MOST_CUTS: Final = 200
 """No shuffle ties so often."""
-SOLITAIRE_DEALS = 4
+SOLITAIRE_DEALS: Final = 4
 """Four deals of 13 cards go through one pack (R-C7.1)."""
 
 

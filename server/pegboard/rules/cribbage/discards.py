@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, combinations
-from typing import Any
+from typing import Any, Final
 
 from pegboard.rules.cards import JOKER, Card
 from pegboard.rules.cribbage.events import Discarded, make
@@ -16,7 +16,7 @@ from pegboard.rules.cribbage.view import Phase
 from pegboard.rules.errors import IllegalMove
 from pegboard.rules.game import Choices, Seat
 
-_FIVE = 4
+_FIVE: Final = 4
 
 
 class Discarding(PhaseState):
@@ -92,8 +92,8 @@ class Discarding(PhaseState):
         return True
 
 
-_SIX = 6
-_PAIRS = [[discard((low, high)) for high in range(JOKER)] for low in range(JOKER)]
+_SIX: Final = 6
+_PAIRS: Final = [[discard((low, high)) for high in range(JOKER)] for low in range(JOKER)]
 """Every discard of two cards, by card and card."""
 
 

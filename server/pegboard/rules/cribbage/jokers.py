@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from pegboard.rules.cards import JOKER, NO_CARD, VALUE, Card
 from pegboard.rules.cribbage.moves import PLAYS, Play
 from pegboard.rules.cribbage.show import NO_JOKERS, WILD, ZERO
 from pegboard.rules.errors import IllegalMove
 
-LIMIT = 31
+LIMIT: Final = 31
 """The count never passes it (R-C3.1)."""
 
 
@@ -36,7 +37,7 @@ class NoJokers:
         return move.card
 
 
-_DECLARED = tuple(Play(JOKER, card) for card in range(JOKER))
+_DECLARED: Final = tuple(Play(JOKER, card) for card in range(JOKER))
 
 
 class WildJokers(NoJokers):

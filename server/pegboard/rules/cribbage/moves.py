@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
 
@@ -178,9 +178,9 @@ class Place(CribbageMove):
         return f"PLACE {self.row} {self.column}"
 
 
-GO = Go()
-PASS = Pass()
-PLAYS: tuple[Play, ...] = tuple(Play(card) for card in range(53))
+GO: Final = Go()
+PASS: Final = Pass()
+PLAYS: Final[tuple[Play, ...]] = tuple(Play(card) for card in range(53))
 """The plain play of each card, by card."""
 
 

@@ -8,13 +8,14 @@ not matter. The point for a go or the last card is not counted here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from pegboard.rules.cards import Card
 from pegboard.rules.cribbage.events import Item, ItemKind
 from pegboard.rules.cribbage.rank_table import RANK
 from pegboard.rules.cribbage.show import PLAIN, ZERO, ShowRules
 
-_LONGEST_RUN = 8
+_LONGEST_RUN: Final = 8
 """0 A 2 3 4 5 6 7 make 28; no run of nine stays within 31 (X-11)."""
 
 

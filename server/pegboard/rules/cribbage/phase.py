@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from pegboard.rules.cards import NO_CARD, Card
 from pegboard.rules.cribbage.moves import CribbageMove
@@ -12,7 +12,7 @@ from pegboard.rules.cribbage.view import Counting, Phase, PlayedCard
 from pegboard.rules.errors import IllegalMove, MatchOver, NotYourTurn
 from pegboard.rules.game import Choices, Seat
 
-NO_CHOICES = Choices(())
+NO_CHOICES: Final = Choices(())
 
 
 class PhaseState:

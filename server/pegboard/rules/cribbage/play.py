@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pegboard.rules.cards import NO_CARD, VALUE, Card
 from pegboard.rules.cribbage.events import (
@@ -328,13 +328,15 @@ class PlainPlaying(Playing):
                 return self._end_count(events)
 
 
-_PEGGED_MOST = 1 << 16
+_PEGGED_MOST: Final = 1 << 16
 """How many counts are remembered: almost all that come up, in a few megabytes."""
-_TEN = 10
+_TEN: Final = 10
 """The most a card is worth."""
-_PLAY, _GO, _LAST = Reason.PLAY, Reason.GO, Reason.LAST
+_PLAY: Final = Reason.PLAY
+_GO: Final = Reason.GO
+_LAST: Final = Reason.LAST
 _play_of = PLAYS.__getitem__
-ALONE: tuple[tuple[Seat], ...] = tuple((seat,) for seat in range(5))
+ALONE: Final[tuple[tuple[Seat], ...]] = tuple((seat,) for seat in range(5))
 """The seats to act where it is only one."""
-PLAYED = tuple(tuple(PlayedCard(seat, card, NO_CARD) for card in range(52)) for seat in range(5))
+PLAYED: Final = tuple(tuple(PlayedCard(seat, card, NO_CARD) for card in range(52)) for seat in range(5))
 """Plain cards on the table, by seat and card."""

@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, groupby
 from math import prod
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 
 from pegboard.rules.cards import VALUE, Card
 from pegboard.rules.cribbage.events import ItemKind
 
-RANK: tuple[int, ...] = (*(card // 4 for card in range(52)), -1)
+RANK: Final[tuple[int, ...]] = (*(card // 4 for card in range(52)), -1)
 """Rank by card, 0 (ace) to 12 (king); -1 for a joker of the zero variant, below the ace."""
 
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
-PRIME: tuple[int, ...] = (*(_PRIMES[card // 4] for card in range(52)), 43)
+PRIME: Final[tuple[int, ...]] = (*(_PRIMES[card // 4] for card in range(52)), 43)
 """The prime of the card's rank, by card."""
 
 Pattern = tuple[ItemKind, int, Callable[[Any], tuple[Card, ...]]]
@@ -65,8 +65,8 @@ class RankTable:
         return patterns
 
 
-TABLE = RankTable(three_runs=False)
-THREE_RUNS_TABLE = RankTable(three_runs=True)
+TABLE: Final = RankTable(three_runs=False)
+THREE_RUNS_TABLE: Final = RankTable(three_runs=True)
 
 
 def fifteen_points(cards: Sequence[Card]) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import product
 from operator import add
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
 from pegboard.rules.cribbage.events import Item, ItemKind
@@ -22,7 +22,9 @@ from pegboard.rules.cribbage.rank_table import (
     product_of_primes,
 )
 
-NO_JOKERS, WILD, ZERO = "none", "wild", "zero"
+NO_JOKERS: Final = "none"
+WILD: Final = "wild"
+ZERO: Final = "zero"
 
 
 class ShowRules(NamedTuple):
@@ -32,16 +34,16 @@ class ShowRules(NamedTuple):
     jokers: str = NO_JOKERS
 
 
-PLAIN = ShowRules()
+PLAIN: Final = ShowRules()
 """The ordinary rules; passing this very object is the fastest."""
 
-_POINTS = TABLE.points
-_JACK: tuple[Card, ...] = (*(40 + card % 4 for card in range(52)), NO_CARD)
+_POINTS: Final = TABLE.points
+_JACK: Final[tuple[Card, ...]] = (*(40 + card % 4 for card in range(52)), NO_CARD)
 """The Jack that is worth a nob, by starter; none for a joker (R-C9.4)."""
 
 _CLUBS = range(0, 52, 4)
 
-_LEAST_FLUSH = 3
+_LEAST_FLUSH: Final = 3
 """Smaller flushes arise with zero jokers only, and do not count (R-C9.5, X-16)."""
 
 
