@@ -49,16 +49,16 @@ class SeededChance:
         """Return the first `count` of a random order of 0 to `size` - 1."""
         places = min(count, size - 1)
         items = [*range(size)]
-        numbers = self._numbers(label, places)
+        numbers: Sequence[int] = self._numbers(label, places)
         # Only numbers at the very top can be above the limit of a span; mostly there is none.
-        if max(numbers, default=0) >= 65536 - size:
+        if places and max(numbers) >= 65536 - size:
             numbers = self._below_limits(label, size, places)
         for place in range(places):
             other = place + numbers[place] % (size - place)
             items[place], items[other] = items[other], items[place]
         return items[:count]
 
-    def _below_limits(self, label: str, size: int, places: int) -> list[int]:
+    def _below_limits(self, label: str, size: int, places: int) -> Sequence[int]:
         """Return a number for each place, those above the limit of its span passed over."""
         found: list[int] = []
         read = 0
@@ -70,20 +70,24 @@ class SeededChance:
                 found.append(number)
         return found
 
-    def _numbers(self, label: str, count: int) -> list[int]:
-        """Return at least so many numbers of the stream.
+    def _numbers(self, label: str, count: int) -> tuple[int, ...]:
+        """Return at least so many numbers of the stream, one block or more."""
+        numbers = self._block(label, 0)
+        block = 0
+        while len(numbers) < count:
+            block += 1
+            numbers += self._block(label, block)
+        return numbers
+
+    def _block(self, label: str, block: int) -> tuple[int, ...]:
+        """Return the sixteen numbers of a block.
 
         HMAC-SHA256 written out over the prepared keys: half the time of `hmac.digest`, and a deal needs
         little else.
         """
-        numbers: list[int] = []
-        block = 0
-        while len(numbers) < count:
-            message = f"{self.nonce}/{label}/{block}".encode()
-            inner = sha256(self._inner_key + message).digest()
-            numbers += _NUMBERS.unpack(sha256(self._outer_key + inner).digest())
-            block += 1
-        return numbers
+        message = f"{self.nonce}/{label}/{block}".encode()
+        inner = sha256(self._inner_key + message).digest()
+        return _NUMBERS.unpack(sha256(self._outer_key + inner).digest())
 
     def commitment(self) -> bytes:
         """Return the 32 bytes to publish before the first deal."""

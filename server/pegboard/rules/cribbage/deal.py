@@ -11,9 +11,9 @@ from pegboard.rules.cribbage.events import (
     Item,
     ItemKind,
     Reason,
-    StarterTurned,
     make,
 )
+from pegboard.rules.cribbage.shared import STARTER_TURNED
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.errors import NotationError
 from pegboard.rules.game import Chance, Seat
@@ -104,7 +104,7 @@ def turn_starter(table: Table, events: list[Any]) -> None:
     table.kept = [tuple(hand) for hand in table.hands]
     card = table.starter = table.order[table.place]
     table.place += 1
-    events.append(make(StarterTurned, (card,)))
+    events.append(STARTER_TURNED[card])
     points = heels(card, table.setup.joker_rules.late_31)
     if points:
         item = Item(ItemKind.HEELS, points, (card,))

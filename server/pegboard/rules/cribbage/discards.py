@@ -55,10 +55,10 @@ class Discarding(PhaseState):
 
     def _moves(self, seat: Seat) -> tuple[CribbageMove, ...]:
         hand, size = self.table.hands[seat], self.sizes[seat]
-        if self.table.setup.game.discard_fives and self.binds_fives(seat):
+        if self.table.setup.fives and self.binds_fives(seat):
             return tuple(map(discard, with_fives(hand, size)))
         if size == 2 and len(hand) == _SIX and hand[-1] != JOKER:
-            return pairs_of_six(*hand)
+            return pairs_of_six(hand)
         return tuple(map(discard, sets_of(hand, size)))
 
     def binds_fives(self, seat: Seat) -> bool:
@@ -74,7 +74,7 @@ class Discarding(PhaseState):
         hand = table.hands[seat]
         size = self.sizes[seat]
         cards, rest = take(hand, move, Discard, size)
-        if table.setup.game.discard_fives and self.binds_fives(seat):
+        if table.setup.fives and self.binds_fives(seat):
             check_fives(hand, cards, move)
         table.hands[seat] = rest
         table.discards[seat] += cards
@@ -97,9 +97,10 @@ _PAIRS: Final = [[discard((low, high)) for high in range(JOKER)] for low in rang
 """Every discard of two cards, by card and card."""
 
 
-def pairs_of_six(a: Card, b: Card, c: Card, d: Card, e: Card, f: Card) -> tuple[Discard, ...]:
+def pairs_of_six(hand: list[Card]) -> tuple[Discard, ...]:
     """Return the fifteen pairs of six different cards in documented order, quickly."""
-    with_a, with_b, with_c, with_d, with_e = map(_PAIRS.__getitem__, (a, b, c, d, e))
+    a, b, c, d, e, f = hand
+    with_a, with_b, with_c, with_d, with_e = _PAIRS[a], _PAIRS[b], _PAIRS[c], _PAIRS[d], _PAIRS[e]
     return (
         with_a[b],
         with_a[c],

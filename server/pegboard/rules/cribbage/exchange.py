@@ -34,7 +34,7 @@ class Exchanging(PhaseState):
 
     def ask(self, seat: Seat) -> Choices:
         """Return the sets of four that may go back, fives first where they have to (X-09)."""
-        sets = with_fives if self.table.setup.game.discard_fives else sets_of
+        sets = with_fives if self.table.setup.fives else sets_of
         return Choices(tuple(map(Exchange, sets(self.table.hands[seat], _FOUR))))
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
@@ -44,7 +44,7 @@ class Exchanging(PhaseState):
             raise not_your_turn(seat, self.to_act())
         hand = table.hands[seat]
         cards, rest = take(hand, move, Exchange, _FOUR)
-        if table.setup.game.discard_fives:
+        if table.setup.fives:
             check_fives(hand, cards, move)
         table.hands[seat] = rest
         table.discards[seat] = table.crib = cards

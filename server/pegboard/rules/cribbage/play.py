@@ -7,18 +7,24 @@ from typing import Any, Final
 from pegboard.rules.cards import NO_CARD, VALUE, Card
 from pegboard.rules.cribbage.events import (
     CardPlayed,
-    CountEnded,
     Item,
     ItemKind,
     LazyItems,
     Reason,
-    WentGo,
     make,
 )
 from pegboard.rules.cribbage.jokers import LIMIT
-from pegboard.rules.cribbage.moves import GO, PLAYS, Go, Play
+from pegboard.rules.cribbage.moves import GO, Go, Play
 from pegboard.rules.cribbage.pegging import peg_items, peg_points
 from pegboard.rules.cribbage.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
+from pegboard.rules.cribbage.shared import (
+    ALONE,
+    CARD_PLAYED,
+    COUNT_ENDED,
+    PLAIN_PLAYS,
+    PLAYED,
+    WENT_GO,
+)
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Phase, PlayedCard
 from pegboard.rules.game import Choices, Seat
@@ -95,7 +101,7 @@ class Playing(PhaseState):
             raise illegal(move, "you can play a card, so you must")
         self.question = None
         self.gone |= 1 << seat
-        events.append(make(WentGo, (seat,)))
+        events.append(WENT_GO[seat])
         return self._pass_on(seat, events)
 
     def _read(self, seat: Seat, move: Any) -> Card:
@@ -158,17 +164,17 @@ class Playing(PhaseState):
                     self.turn = seat
                     return False
                 if seat != self.last and running < LIMIT:
-                    if not setup.game.auto_go:
+                    if not setup.auto_go:
                         self.turn = seat
                         return False
                     self.gone |= 1 << seat
-                    events.append(make(WentGo, (seat,)))
+                    events.append(WENT_GO[seat])
             if seat == self.last:
                 return self._end_count(events)
 
     def _end_count(self, events: list[Any]) -> bool:
         """Give the point for the last card and begin the next count, if any."""
-        events.append(make(CountEnded, (self.last, self.running)))
+        events.append(COUNT_ENDED[self.last][self.running])
         reason, points = self._settlement()
         if points:
             thirty_one = Item(ItemKind.THIRTY_ONE, points, tuple(self.cards))
@@ -189,7 +195,7 @@ class Playing(PhaseState):
     def _next_count(self) -> bool:
         """Begin a count left of the last card (R-C3.6); return whether the play is over instead."""
         table = self.table
-        if table.setup.form.play_once or not any(table.hands):
+        if table.setup.play_once or not any(table.hands):
             return True
         self.cards = []
         self.running = 0
@@ -247,9 +253,10 @@ class PlainPlaying(Playing):
             hand = self.table.hands[seat]
             room = LIMIT - self.running
             if room < _TEN:
-                hand = [card for card in hand if VALUE[card] <= room]
-            plays = tuple(map(_play_of, hand)) or (GO,)
-            question = self.question = make(Choices, (plays, None))
+                plays = [PLAIN_PLAYS[card] for card in hand if VALUE[card] <= room]
+            else:
+                plays = [PLAIN_PLAYS[card] for card in hand]
+            question = self.question = make(Choices, (tuple(plays) or _GO_ONLY, None))
         return question
 
     def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
@@ -260,7 +267,7 @@ class PlainPlaying(Playing):
             return super().apply(seat, move, events)
         card = move.card
         running = self.running + VALUE[card]
-        if running > LIMIT or (PLAYS[card] is not move and PLAYS[card] != move):
+        if running > LIMIT or (PLAIN_PLAYS[card] is not move and PLAIN_PLAYS[card] != move):
             return super().apply(seat, move, events)
         hand.remove(card)
         cards = self.cards
@@ -269,7 +276,7 @@ class PlainPlaying(Playing):
         self.question = None
         self.running = running
         self.last = seat
-        events.append(make(CardPlayed, (seat, card, NO_CARD, running)))
+        events.append(CARD_PLAYED[seat][card][running])
         key = self.key = self.key * 13 + (card >> 2)
         points = table.setup.pegged.get(key)
         if points is None:
@@ -292,11 +299,11 @@ class PlainPlaying(Playing):
         """Give the point for the last card and begin the next count, if any."""
         table, last, running = self.table, self.last, self.running
         hands, lefts = table.hands, table.setup.lefts
-        events.append(make(CountEnded, (last, running)))
+        events.append(COUNT_ENDED[last][running])
         over = not any(hands)
         if running != LIMIT and table.peg(last, 1, _LAST if over else _GO, (), events):
             return True
-        if over or table.setup.form.play_once:
+        if over or table.setup.play_once:
             return True
         seat = lefts[last]
         while not hands[seat]:
@@ -319,11 +326,11 @@ class PlainPlaying(Playing):
                     self.turn = seat
                     return False
                 if seat != last:
-                    if not setup.game.auto_go:
+                    if not setup.auto_go:
                         self.turn = seat
                         return False
                     self.gone |= 1 << seat
-                    events.append(make(WentGo, (seat,)))
+                    events.append(WENT_GO[seat])
             if seat == last:
                 return self._end_count(events)
 
@@ -335,8 +342,4 @@ _TEN: Final = 10
 _PLAY: Final = Reason.PLAY
 _GO: Final = Reason.GO
 _LAST: Final = Reason.LAST
-_play_of = PLAYS.__getitem__
-ALONE: Final[tuple[tuple[Seat], ...]] = tuple((seat,) for seat in range(5))
-"""The seats to act where it is only one."""
-PLAYED: Final = tuple(tuple(PlayedCard(seat, card, NO_CARD) for card in range(52)) for seat in range(5))
-"""Plain cards on the table, by seat and card."""
+_GO_ONLY: Final = (GO,)

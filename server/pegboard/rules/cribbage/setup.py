@@ -28,12 +28,14 @@ class Setup:
     """Shared by all states of a match, never changed. `sides` and `lefts` are by seat."""
 
     __slots__ = (
+        "auto_go",
         "claim_play",
         "claim_show",
         "deal",
         "discarding",
         "discards",
         "first_crib",
+        "fives",
         "form",
         "game",
         "joker_rules",
@@ -43,6 +45,7 @@ class Setup:
         "pegged",
         "pickers",
         "picks",
+        "play_once",
         "rules",
         "seats",
         "side_count",
@@ -56,6 +59,9 @@ class Setup:
         self.game = game
         self.seats = seats
         self.form: Form = FORMS[game.form]
+        self.auto_go: bool = game.auto_go
+        self.fives: bool = game.discard_fives
+        self.play_once: bool = self.form.play_once
         self.deal: Deal = self.form.deals[seats]
         self.sides = options.sides_of(game, seats)
         self.side_count = max(self.sides) + 1

@@ -1,0 +1,47 @@
+"""What a match makes again and again, made once: events of few values, cards on the table, seats.
+
+All of it is immutable, so that matches can share it: no time to make it, no memory to log it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pegboard.rules.cards import NO_CARD
+from pegboard.rules.cribbage.events import CardPlayed, CountEnded, StarterTurned, WentGo
+from pegboard.rules.cribbage.jokers import LIMIT
+from pegboard.rules.cribbage.moves import PLAYS, Play
+from pegboard.rules.cribbage.view import PlayedCard
+from pegboard.rules.game import Seat
+
+_SEATS = range(5)
+_CARDS = range(52)
+_COUNTS = range(LIMIT + 1)
+
+PLAIN_PLAYS: Final[tuple[Play, ...]] = PLAYS
+"""The plain play of each card, by card."""
+
+ALONE: Final[tuple[tuple[Seat, ...], ...]] = tuple((seat,) for seat in _SEATS)
+"""The seats to act where it is only one."""
+
+PLAYED: Final[tuple[tuple[PlayedCard, ...], ...]] = tuple(
+    tuple(PlayedCard(seat, card, NO_CARD) for card in _CARDS) for seat in _SEATS
+)
+"""Plain cards on the table, by seat and card."""
+
+CARD_PLAYED: Final[tuple[tuple[tuple[CardPlayed, ...], ...], ...]] = tuple(
+    tuple(tuple(CardPlayed(seat, card, NO_CARD, count) for count in _COUNTS) for card in _CARDS)
+    for seat in _SEATS
+)
+"""Plain cards played, by seat, card and count."""
+
+WENT_GO: Final[tuple[WentGo, ...]] = tuple(WentGo(seat) for seat in _SEATS)
+"""Gos, by seat."""
+
+COUNT_ENDED: Final[tuple[tuple[CountEnded, ...], ...]] = tuple(
+    tuple(CountEnded(seat, count) for count in _COUNTS) for seat in _SEATS
+)
+"""Ends of a count, by seat and count."""
+
+STARTER_TURNED: Final[tuple[StarterTurned, ...]] = tuple(StarterTurned(card) for card in range(53))
+"""Starters, by card."""
