@@ -28,6 +28,8 @@ _NUMBERS: Final = Struct(">16H")
 _INNER: Final = bytes(0x36 ^ byte for byte in range(256))
 _OUTER: Final = bytes(0x5C ^ byte for byte in range(256))
 _HMAC_BLOCK_BYTES: Final = 64
+_ASCENDING: Final = [*range(64)]
+"""Copied rather than counted: as long as the packs and sets that games have."""
 
 
 class SeededChance:
@@ -48,27 +50,29 @@ class SeededChance:
     def order(self, label: str, size: int, count: int) -> Sequence[int]:
         """Return the first `count` of a random order of 0 to `size` - 1."""
         places = min(count, size - 1)
-        items = [*range(size)]
-        numbers: Sequence[int] = self._numbers(label, places)
+        items = _ASCENDING[:size] if size <= len(_ASCENDING) else [*range(size)]
+        numbers = self._numbers(label, places)
         # Only numbers at the very top can be above the limit of a span; mostly there is none.
-        if places and max(numbers) >= 65536 - size:
-            numbers = self._below_limits(label, size, places)
+        for number in numbers:
+            if number >= 65536 - size:
+                numbers = self._below_limits(label, size, places)
+                break
         for place in range(places):
             other = place + numbers[place] % (size - place)
             items[place], items[other] = items[other], items[place]
         return items[:count]
 
-    def _below_limits(self, label: str, size: int, places: int) -> Sequence[int]:
+    def _below_limits(self, label: str, size: int, places: int) -> tuple[int, ...]:
         """Return a number for each place, those above the limit of its span passed over."""
         found: list[int] = []
-        read = 0
+        block = 0
         while len(found) < places:
-            span = size - len(found)
-            read += 1
-            number = self._numbers(label, read)[read - 1]
-            if number < 65536 - 65536 % span:
-                found.append(number)
-        return found
+            for number in self._block(label, block):
+                span = max(size - len(found), 1)
+                if number < 65536 - 65536 % span:
+                    found.append(number)
+            block += 1
+        return tuple(found)
 
     def _numbers(self, label: str, count: int) -> tuple[int, ...]:
         """Return at least so many numbers of the stream, one block or more."""

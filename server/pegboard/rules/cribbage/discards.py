@@ -149,7 +149,7 @@ def take(
     """Return the cards of the move, ascending, and the hand without them. Raises `IllegalMove`."""
     if type(move) is not kind:
         raise illegal(move, f"{kind.WORD} {size} of your cards")
-    cards = move.cards
+    cards: tuple[Card, ...] = move.cards
     rest = hand.copy()
     try:
         for card in cards:
@@ -158,4 +158,5 @@ def take(
         raise illegal(move, f"{kind.WORD} {size} cards that you hold") from None
     if len(cards) != size:
         raise IllegalMove(f"{move.text()} has {len(cards)} cards; {kind.WORD} {size}")
-    return tuple(sorted(cards)), rest
+    ordered = size == 2 and cards[0] <= cards[1]  # as listed, so mostly
+    return cards if ordered else tuple(sorted(cards)), rest
