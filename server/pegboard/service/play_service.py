@@ -15,7 +15,7 @@ from pegboard.matches.host import MatchHost
 from pegboard.rules.errors import InvalidRequest, Unavailable
 from pegboard.service.errors import refuse, unary
 from pegboard.service.messages import match_id, rejected_message
-from pegboard.service.session import PlaySession, encode_turn, typed_answer
+from pegboard.service.session import PlaySession, Traffic, encode_turn, typed_answer
 from pegboard.service.settings import Limits
 from pegboard.service.tokens import Tokens, bearer_token
 from pegboard.v1 import play_pb2
@@ -34,6 +34,7 @@ class PlayService:
         self._host = host
         self._tokens = tokens
         self._limits = limits
+        self._traffic = Traffic()
         self._sessions: set[PlaySession] = set()
         self._stopping = False
 
@@ -112,7 +113,7 @@ class PlayService:
         bot = self._tokens.caller(token).require_bot()
         await context.write(self._welcome(bot).SerializeToString())
         mailbox = self._host.connect(bot, max_open_turns=hello.max_open_turns, events=hello.events)
-        session = PlaySession(self._host, mailbox, context, self._limits)
+        session = PlaySession(self._host, mailbox, context, self._limits, self._traffic)
         self._sessions.add(session)
         _log.info("bot_connected", bot=bot, kit=hello.kit, kit_version=hello.kit_version)
         try:

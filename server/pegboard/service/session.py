@@ -46,17 +46,47 @@ from pegboard.wire.turns import turn_bytes, turns_bytes
 _log = structlog.get_logger("pegboard.play")
 _PREFIX = len(COLLECTION)
 
+SETTLE_LOOP_PASSES = 2
+"""How many turns of the event loop a message needs from the socket to its reader."""
+SETTLE_PASSES_MOST = 16
+"""A bound, so that a flood of one bot cannot silence the others."""
+
 STILL_OPEN = frozenset(
     {RejectionReason.ILLEGAL_MOVE, RejectionReason.CLAIM_TOO_HIGH, RejectionReason.MUST_GO_OUT}
 )
 """After these the turn waits for another answer."""
 
 
+class Traffic:
+    """What all streams of a server have received, so that writers can let arrivals go first."""
+
+    __slots__ = ("received",)
+
+    def __init__(self) -> None:
+        self.received = 0
+
+    async def settle(self) -> None:
+        """Wait for no time, but let messages that have arrived already be read.
+
+        The turns that they open join the write that follows: under load a few large messages take the
+        place of many small ones.
+        """
+        for _ in range(SETTLE_PASSES_MOST):
+            before = self.received
+            for _ in range(SETTLE_LOOP_PASSES):
+                await asyncio.sleep(0)
+            if self.received == before:
+                return
+
+
 class PlaySession:
     """The stream of one bot, from its `Welcome` to its end."""
 
-    def __init__(self, host: MatchHost, mailbox: Mailbox, context: Any, limits: Limits) -> None:
+    def __init__(
+        self, host: MatchHost, mailbox: Mailbox, context: Any, limits: Limits, traffic: Traffic
+    ) -> None:
         self._host = host
+        self._traffic = traffic
         self._mailbox = mailbox
         self._context = context
         self._limits = limits
@@ -116,6 +146,7 @@ class PlaySession:
     def _receive(self, data: bytes) -> None:
         """Take one message. Raises the `PegboardError` that ends the stream."""
         self._quiet_pulses = 0
+        self._traffic.received += 1
         try:
             request = play_pb2.PlayRequest.FromString(data)
         except DecodeError:
@@ -172,8 +203,7 @@ class PlaySession:
                 self.messages_sent += 1
             if not wrote:
                 await mailbox.wait()
-            # Messages that have arrived already come first: the turns they open join this write.
-            await asyncio.sleep(0)
+            await self._traffic.settle()
 
     def _messages(self, delivery: Delivery) -> Iterator[bytes]:
         """Yield serialised `PlayResponse`s that tell all of a delivery."""
