@@ -27,7 +27,8 @@ from mypyc.build import mypycify
 from setuptools import setup
 
 flags = ["--namespace-packages", "--explicit-package-bases"]
-extensions = mypycify([*flags, *{paths!r}], opt_level="3", group_name="pegboard_rules")
+extensions = mypycify([*flags, *{paths!r}], opt_level="3", debug_level="0",
+                        group_name="pegboard_rules")
 setup(name="pegboard-rules", packages=[], ext_modules=extensions)
 """
 

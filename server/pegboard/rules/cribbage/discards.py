@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any, Final
 
 from pegboard.rules.cards import JOKER, Card
@@ -88,7 +88,11 @@ class Discarding(PhaseState):
         if self.pending:
             return False
         table = self.table
-        table.crib = tuple(sorted(chain(table.crib, *table.discards)))
+        crib = [*table.crib]
+        for cards in table.discards:
+            crib += cards
+        crib.sort()
+        table.crib = tuple(crib)
         return True
 
 

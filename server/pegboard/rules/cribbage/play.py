@@ -263,9 +263,11 @@ class PlainPlaying(Playing):
         """Play a card or say go. What is not a plain legal card is left to the slower way."""
         table = self.table
         hand = table.hands[self.turn]
-        if seat != self.turn or type(move) is not Play or move.card not in hand:
+        if seat != self.turn or type(move) is not Play:
             return super().apply(seat, move, events)
         card = move.card
+        if card not in hand:
+            return super().apply(seat, move, events)
         running = self.running + VALUE[card]
         if running > LIMIT or (PLAIN_PLAYS[card] is not move and PLAIN_PLAYS[card] != move):
             return super().apply(seat, move, events)
