@@ -309,7 +309,8 @@ def bare(name: str) -> str:
 
 def encode_turn(turn: OpenTurn, time_ms: tuple[int, int]) -> bytes:
     """Return the serialised `Turn`."""
-    match, seat = turn.match, turn.seat
+    player = turn.player
+    match, seat = player.match, player.seat
     codec = CODECS[match.game.family]
     name = COLLECTION + match.id
     view = match.view(seat)

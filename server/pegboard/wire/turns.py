@@ -54,11 +54,12 @@ def turns_bytes(turns: list[bytes]) -> bytes:
     return b"".join(parts)
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 15)
 def _seat_bytes(match: str, seat: int) -> bytes:
     return play_pb2.Turn(match=match, seat=seat).SerializeToString()
 
 
+@lru_cache(maxsize=1 << 10)
 def _clock_bytes(time_ms: tuple[int, int]) -> bytes:
     turn_ms, bank_ms = time_ms
     payload = _K_TURN_MS + VARINT[turn_ms]
