@@ -11,11 +11,15 @@ WORKERS ?= 2
 # What the contract must stay compatible with: main as it was before this branch or commit.
 AGAINST ?= $(shell git rev-parse --verify -q origin/main~1 || git rev-parse --verify -q main~1 || git rev-parse HEAD)
 
-.PHONY: demo test test-long test-oracle test-polyglot test-compiled compiled check breaking protos bench lock clean
+.PHONY: demo all-variants test test-long test-oracle test-polyglot test-compiled compiled check breaking protos bench lock clean
 
 demo: $(STAMP) $(NODE_STAMP)  ## play the quickstart tournament and verify its records
 	$(BIN)/pegboard tournament run examples/quickstart.toml
 	$(BIN)/pegboard replay runs/quickstart/records.jsonl --verify
+
+all-variants: $(STAMP)    ## play every variant there is and verify the records
+	$(BIN)/pegboard tournament run examples/all-variants.toml
+	$(BIN)/pegboard replay runs/all-variants/records.jsonl --verify
 
 test: $(STAMP) $(NODE_STAMP)  ## all fast tests
 	$(BIN)/pytest -n $(WORKERS) -m "not long and not oracle and not polyglot"
