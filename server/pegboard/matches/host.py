@@ -567,6 +567,11 @@ class MatchHost:
 def _chosen(turn: OpenTurn, index: int | None, move: Any, number: int | None) -> Any:
     """Return the move that an answer names. Raises `PegboardError`."""
     choices = turn.choices
+    if move is None and number is None and choices.number is None:
+        # What nearly all answers are: the index of a listed move.
+        moves = choices.moves
+        if index is not None and 0 <= index < len(moves):
+            return moves[index]
     if move is not None:
         if type(move) not in map(type, choices.moves):  # of another phase, or of another game
             raise IllegalMove(f"{move.text()} is not among the {len(choices.moves)} legal moves")

@@ -6,9 +6,10 @@ what perft files and `events_digest` hash. Fields are those of protos/pegboard/v
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import IntEnum
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar, cast
 
 from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
 from pegboard.rules.game import Seat
@@ -31,6 +32,16 @@ class Reason(IntEnum):
     BID = 9
     ZERO_PENALTY = 10
     BACK_UP = 11
+
+
+_REASON_NAMES = ("", *(reason.name for reason in Reason))
+
+Text = TypeVar("Text", bound=Callable[..., str])
+
+
+def remembered(text: Text) -> Text:
+    """Keep the texts of events of few values: a match asks for the same ones again and again."""
+    return cast("Text", lru_cache(maxsize=1 << 13)(text))
 
 
 class ItemKind(IntEnum):
@@ -233,6 +244,7 @@ class CardPlayed(NamedTuple):
     declared: Card
     count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs
 
+    @remembered
     def text(self) -> str:
         """Return `PLAYED 0 5C 15` or `PLAYED 0 JK=5C 15`."""
         declared = "" if self.declared == NO_CARD else f"={card_text(self.declared)}"
@@ -244,6 +256,7 @@ class WentGo(NamedTuple):
 
     seat: Seat
 
+    @remembered
     def text(self) -> str:
         """Return `WENT_GO 0`."""
         return f"WENT_GO {self.seat}"
@@ -255,6 +268,7 @@ class CountEnded(NamedTuple):
     seat: Seat
     count: int  # type: ignore[assignment]
 
+    @remembered
     def text(self) -> str:
         """Return `COUNT_ENDED 0 31`."""
         return f"COUNT_ENDED {self.seat} {self.count}"
@@ -321,7 +335,8 @@ class Scored(NamedTuple):
 
     def text(self) -> str:
         """Return `SCORED 0 2 PLAY SCORE 14`; `game.explained` adds the items."""
-        return f"SCORED {self.seat} {self.points} {self.reason.name} SCORE {self.score}"
+        seat, _, points, reason, _, score = self
+        return f"SCORED {seat} {points} {_REASON_NAMES[reason]} SCORE {score}"
 
 
 class CardTurned(NamedTuple):

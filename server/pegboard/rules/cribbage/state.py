@@ -6,6 +6,7 @@ from typing import Any
 
 from pegboard.rules.cribbage import match
 from pegboard.rules.cribbage.deal import cut_for_deal
+from pegboard.rules.cribbage.events import make
 from pegboard.rules.cribbage.phase import Over, PhaseState, Step
 from pegboard.rules.cribbage.setup import Setup
 from pegboard.rules.cribbage.steps import steps_of
@@ -96,27 +97,30 @@ class CribbageState:
         phase = self.phase
         running = phase.count_cards()
         played = table.played
-        return CribbageView(
-            phase.name,
-            table.game,
-            table.deal,
-            table.dealer,
-            table.crib_owner,
-            tuple(table.scores),
-            tuple(table.rear_pegs),
-            tuple(table.games_won),
-            () if seat is None else tuple(table.hands[seat]),
-            () if seat is None else table.discards[seat],
-            () if seat is None else table.second_hands[seat],
-            tuple(map(len, table.hands)),
-            table.starter,
-            tuple(played[: len(played) - len(running)]),
-            running,
-            phase.count(),
-            phase.said_go(),
-            table.bid,
-            table.bidder,
-            phase.counting(),
-            table.grid,
-            phase.next_card(),
+        return make(
+            CribbageView,
+            (
+                phase.name,
+                table.game,
+                table.deal,
+                table.dealer,
+                table.crib_owner,
+                tuple(table.scores),
+                tuple(table.rear_pegs),
+                tuple(table.games_won),
+                () if seat is None else tuple(table.hands[seat]),
+                () if seat is None else table.discards[seat],
+                () if seat is None else table.second_hands[seat],
+                tuple(map(len, table.hands)),
+                table.starter,
+                tuple(played[: len(played) - len(running)]),
+                running,
+                phase.count(),
+                phase.said_go(),
+                table.bid,
+                table.bidder,
+                phase.counting(),
+                table.grid,
+                phase.next_card(),
+            ),
         )
