@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from pegboard.client.organiser import Organiser, new_match
 
 ROOT = Path(__file__).resolve().parent.parent
+COMPILED = ROOT / ".venv-compiled" / "bin" / "python"
+"""The interpreter of `make compiled`, where it has been run."""
 RANDOM_BOT = ROOT / "examples" / "bots" / "random_bot.py"
 SECONDS_PER_TICK = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -43,8 +45,10 @@ class Played(NamedTuple):
 
 
 @contextlib.asynccontextmanager
-async def stack(bots: Sequence[str], durability: str) -> AsyncIterator[Stack]:
-    """Start a server and a random bot for each name; stop them all at the end."""
+async def stack(
+    bots: Sequence[str], durability: str, python: str = sys.executable
+) -> AsyncIterator[Stack]:
+    """Start a server and a random bot for each name, all with `python`; stop them at the end."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tokens = folder / "tokens.toml"
@@ -52,14 +56,20 @@ async def stack(bots: Sequence[str], durability: str) -> AsyncIterator[Stack]:
         tokens.write_text("\n".join([*lines, "[organisers]", 'bench = "token-bench"', ""]))
         tokens.chmod(0o600)
         address = f"unix:{folder / 'socket'}"
-        server = start_server(folder, tokens, durability)
-        players = [start_bot(bot, address) for bot in bots]
+        server = start_server(python, folder, tokens, durability)
+        players = [start_bot(python, bot, address) for bot in bots]
         try:
             async with Organiser(address, "token-bench") as organiser:
                 await organiser.ready()
                 yield Stack(organiser, server, tuple(bots))
         finally:
             stop([*players, server])
+
+
+def pythons() -> dict[str, str]:
+    """Return the interpreters to measure, by what they run."""
+    both = {"pure": sys.executable, "compiled": str(COMPILED)}
+    return both if COMPILED.exists() else {"pure": sys.executable}
 
 
 def stop(processes: Sequence[subprocess.Popen[Any]]) -> None:
@@ -69,9 +79,9 @@ def stop(processes: Sequence[subprocess.Popen[Any]]) -> None:
         process.wait()
 
 
-def start_server(folder: Path, tokens: Path, durability: str) -> subprocess.Popen[str]:
+def start_server(python: str, folder: Path, tokens: Path, durability: str) -> subprocess.Popen[str]:
     """Start `pegboard serve` and wait for its line."""
-    command = [sys.executable, "-m", "pegboard.cli.main", "serve", "--unix", str(folder / "socket")]
+    command = [python, "-m", "pegboard.cli.main", "serve", "--unix", str(folder / "socket")]
     command += ["--tokens", str(tokens), "--store", str(folder / "store.db")]
     command += ["--durability", durability, "--log-level", "warning"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -80,10 +90,10 @@ def start_server(folder: Path, tokens: Path, durability: str) -> subprocess.Pope
     return server
 
 
-def start_bot(name: str, address: str) -> subprocess.Popen[bytes]:
+def start_bot(python: str, name: str, address: str) -> subprocess.Popen[bytes]:
     """Start a random bot in Python."""
     environment = {**os.environ, "PEGBOARD_ADDRESS": address, "PEGBOARD_TOKEN": f"token-{name}"}
-    return subprocess.Popen([sys.executable, str(RANDOM_BOT)], env=environment)
+    return subprocess.Popen([python, str(RANDOM_BOT)], env=environment)
 
 
 def cpu_seconds(process: subprocess.Popen[str]) -> float:

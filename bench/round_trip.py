@@ -10,12 +10,12 @@ import argparse
 import asyncio
 
 from _echo import echoes_per_second
-from _stack import play, stack
+from _stack import play, pythons, stack
 
 
-async def microseconds(matches: int, durability: str) -> float:
+async def microseconds(python: str, matches: int, durability: str) -> float:
     """Return the mean time of a decision in matches played one after the other."""
-    async with stack(("one", "two"), durability) as running:
+    async with stack(("one", "two"), durability, python) as running:
         await play(running, "draw", 3, 1, "warm-up")
         played = await play(running, "draw", matches, 1, "measured")
         return played.seconds / played.decisions * 1e6
@@ -29,10 +29,10 @@ def main() -> None:
     arguments = parser.parse_args()
     matches, seconds = (5, 1) if arguments.quick else (40, 3)
     echo = 1e6 / echoes_per_second(1, 1, seconds)
-    ours = asyncio.run(microseconds(matches, arguments.durability))
-    print(f"echo round trip:     {echo:,.0f} us")
-    print(f"decision of a match: {ours:,.0f} us")
-    print(f"ratio:               {ours / echo:.2f}x")
+    print(f"echo round trip: {echo:,.0f} us")
+    for build, python in pythons().items():
+        ours = asyncio.run(microseconds(python, matches, arguments.durability))
+        print(f"decision of a match, {build}: {ours:,.0f} us, {ours / echo:.2f}x the echo")
 
 
 if __name__ == "__main__":

@@ -26,19 +26,20 @@ TEXT: Final[tuple[str, ...]] = (*(rank + suit for rank in RANKS for suit in SUIT
 VALUE: Final[tuple[int, ...]] = (*(min(card // 4 + 1, 10) for card in range(52)), 0)
 """What a card counts (R-C1.1); 0 for a joker."""
 
+_WORDS: Final[tuple[str, ...]] = (*TEXT, "--", "??")
+"""By card, `NO_CARD` and `HIDDEN` among them: they are negative, so they count from the end."""
+
 _BY_TEXT = {text: card for card, text in enumerate(TEXT)}
 
 
 def card_text(card: Card) -> str:
     """Return `5C`, `JK`, `??` for a hidden card or `--` for none."""
-    if card >= 0:
-        return TEXT[card]
-    return "??" if card == HIDDEN else "--"
+    return _WORDS[card]
 
 
 def cards_text(cards: Iterable[Card]) -> str:
     """Return the cards separated by blanks."""
-    return " ".join(map(card_text, cards))
+    return " ".join([_WORDS[card] for card in cards])
 
 
 def parse_card(text: str) -> Card:
