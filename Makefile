@@ -33,10 +33,10 @@ test-oracle: $(STAMP)     ## the rules beside independent implementations
 test-polyglot: $(STAMP) $(NODE_STAMP)  ## bots and kits in other languages
 	$(BIN)/pytest -m polyglot --timeout 600
 
-test-compiled: $(COMPILED_STAMP)  ## the rules' proofs against the compiled package
-	$(COMPILED)/bin/pytest -n $(WORKERS) -m "not long and not oracle" tests/rules
+test-compiled: $(COMPILED_STAMP)  ## the proofs against the compiled package
+	$(COMPILED)/bin/pytest -n $(WORKERS) -m "not long and not oracle" tests/rules tests/wire tests/matches
 
-compiled: $(COMPILED_STAMP)  ## a second environment with the rules as extension modules
+compiled: $(COMPILED_STAMP)  ## a second environment with the hot modules as extension modules
 
 check: $(STAMP)           ## style, types, contract
 	$(BIN)/ruff check .
