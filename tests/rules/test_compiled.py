@@ -23,7 +23,7 @@ def compiled_modules() -> list[str]:
 
 @pytest.mark.parametrize("name", compiled_modules())
 def test_what_is_tested_is_what_was_to_be_compiled(name: str) -> None:
-    """In `make test-compiled` an extension module, or the proofs would say nothing of it; else a source.
+    """In `make test-compiled` an extension module, for the proofs are to be of that; else a source.
 
     A module that moved must not drop out of the compiled package.
     """
