@@ -78,9 +78,7 @@ def compile_modules(root: Path, modules: list[str]) -> dict[str, str]:
         command, cwd=folder, env=os.environ | settings, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        raise SystemExit(
-            f"{done.stdout}{done.stderr}\n{SWITCH}: it does not compile; see above"
-        )
+        raise SystemExit(f"{done.stdout}{done.stderr}\n{SWITCH}: it does not compile; see above")
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     made = [path.relative_to(folder) for path in folder.rglob(f"*{suffix}")]
     # setuptools keeps a second copy of each below `build`.
