@@ -90,7 +90,7 @@ class Outcome(NamedTuple):
 
     `points` are 1.0 for first place down to 0.0 for last, (n - place) / (n - 1) among n sides, ties
     sharing the mean of their places; seats of a side have the side's points. `scores` are those of
-    the last game, `games_won` counts games. `match_points` include skunks.
+    the last game, `games_won` counts games.
     """
 
     points: tuple[float, ...]

@@ -43,23 +43,11 @@ def perft(state: State, depth: int, events: Iterable[Any] = ()) -> Perft:
 
 def count(state: State, depth: int, most: int) -> int:
     """Return the number of sequences, or more than `most` as soon as there are more."""
-    if depth == 0 or not state.to_act():
-        return 1
-    found = 0
-    seat = state.to_act()[0]
-    for move in state.choices(seat).expand():
-        after = state.copy()
-        try:
-            after.apply(seat, move)
-        except IllegalMove:
-            continue
-        found += count(after, depth - 1, most - found)
-        if found > most:
-            break
-    return found
+    return _count(state, depth, None, most)
 
 
-def _count(state: State, depth: int, digest: _Digest) -> int:
+def _count(state: State, depth: int, digest: _Digest | None, most: int | None = None) -> int:
+    """Walk the tree, digesting events where a digest is given, until more than `most` are found."""
     if depth == 0 or not state.to_act():
         return 1
     found = 0
@@ -70,8 +58,11 @@ def _count(state: State, depth: int, digest: _Digest) -> int:
             events = after.apply(seat, move)
         except IllegalMove:
             continue
-        _note(digest, events)
-        found += _count(after, depth - 1, digest)
+        if digest is not None:
+            _note(digest, events)
+        found += _count(after, depth - 1, digest, None if most is None else most - found)
+        if most is not None and found > most:
+            break
     return found
 
 
