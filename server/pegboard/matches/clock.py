@@ -114,6 +114,11 @@ class SeatClock:
         """What the bank holds; 0 where there is none."""
         return max(self.bank_ns, 0) // MILLISECOND
 
+    @property
+    def left_bank_ms(self) -> int:
+        """What the bank holds; -1 where there is none."""
+        return self.bank_ns // MILLISECOND if self.bank_ns > 0 else min(self.bank_ns, 0)
+
     def start(self, now_ns: int, lag_ns: int) -> None:
         """Begin a turn."""
         self.started_ns = now_ns

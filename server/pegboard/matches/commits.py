@@ -16,14 +16,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from traceback import format_exc
-from typing import Protocol
+from typing import Any, Protocol
 
 import structlog
 
-from pegboard.matches.match import Match, OpenTurn
-from pegboard.matches.rows import Entry, Row, result_text
+from pegboard.matches.match import Match, OpenTurn, Player
+from pegboard.matches.rows import Row, journal_line, result_text
 from pegboard.matches.store import Batch, Durability, Store
 from pegboard.rules.errors import StoreError
+from pegboard.rules.game import Seat
 
 MOVES_WAIT_S = 0.01
 RETRY_S = 1.0
@@ -41,7 +42,7 @@ class Commit:
     """One group: what is to be published once it is stored."""
 
     created: list[Row] = field(default_factory=list)
-    moved: list[tuple[Match, int]] = field(default_factory=list)
+    shown: list[tuple[Match, int]] = field(default_factory=list)
     ended: list[Match] = field(default_factory=list)
     turns: list[OpenTurn] = field(default_factory=list)
     waiters: list[asyncio.Future[None]] = field(default_factory=list)
@@ -79,7 +80,8 @@ class Committer:
         self._patience_s = patience_s
         self._current = Commit()
         self._next = Commit()
-        self._dirty: dict[Match, None] = {}
+        self._moves: list[tuple[int, Seat, Any, int]] = []  # (key, seat, move, bank_ms)
+        self._unseen: dict[Match, None] = {}
         self._event = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._busy = False
@@ -91,9 +93,12 @@ class Committer:
 
     # What has happened
 
-    def moved(self, match: Match) -> None:
-        """The match has moves that are not stored."""
-        self._dirty[match] = None
+    def moved(self, player: Player, move: Any) -> None:
+        """The player has moved; where things are held, the events are published once stored."""
+        match = player.match
+        self._moves.append((match.key, player.seat, move, player.clock.left_bank_ms))
+        if self.holding:
+            self._unseen[match] = None
         if self.strict:
             self._event.set()
         elif self._timer is None:
@@ -107,7 +112,7 @@ class Committer:
 
     def ended(self, match: Match) -> None:
         """The match is over; its result is published once stored."""
-        self._dirty.pop(match, None)
+        self._unseen.pop(match, None)
         self._next.ended.append(match)
         self._event.set()
 
@@ -122,7 +127,7 @@ class Committer:
         """Wait until everything that has happened so far is stored. Raises `StoreError`."""
         if self.failure is not None:
             raise StoreError(str(self.failure))
-        if self._busy or self._dirty or self._next.ended or self._next.created:
+        if self._busy or self._moves or self._next.ended or self._next.created:
             await self._wait()
 
     async def _wait(self) -> None:
@@ -167,20 +172,24 @@ class Committer:
     def _idle(self) -> bool:
         more = self._next
         waits = more.created or more.ended or more.turns or more.waiters
-        return not (waits or (self._dirty and (self._event.is_set() or self._closing)))
+        return not (waits or (self._moves and (self._event.is_set() or self._closing)))
 
     def _collect(self) -> Commit:
         commit, self._next = self._next, Commit()
-        dirty, self._dirty = self._dirty, {}
-        commit.moved = [(match, match.log.count) for match in dirty]
-        if self.journaled:
-            commit.snapshot = self._journal_bytes >= max(SNAPSHOT_BYTES, 4 * self._snapshot_bytes)
-            matches = self._ledger.running() if commit.snapshot else list(dirty)
-            entries = [_entry(match, commit.snapshot) for match in matches if match.log.move_count]
+        unseen, self._unseen = self._unseen, {}
+        moves, self._moves = self._moves, []
+        commit.shown = [(match, match.log.count) for match in unseen]
+        commit.snapshot = self.journaled and self._journal_bytes >= max(
+            SNAPSHOT_BYTES, 4 * self._snapshot_bytes
+        )
+        if commit.snapshot:
+            journal = [line for match in self._ledger.running() for line in _snapshot(match)]
         else:
-            entries = []
+            journal = [
+                journal_line(key, seat, move.text(), bank_ms) for key, seat, move, bank_ms in moves
+            ]
         finished = [self._finished(match) for match in commit.ended]
-        commit.texts = Batch(commit.created, entries, finished).texts()
+        commit.texts = Batch(commit.created, journal, finished).texts()
         size = len(commit.texts[1])
         self._journal_bytes = size if commit.snapshot else self._journal_bytes + size
         if commit.snapshot:
@@ -259,10 +268,11 @@ class Committer:
                 waiter.set_exception(error)
 
 
-def _entry(match: Match, snapshot: bool) -> Entry:
-    clocks = [player.clock for player in match.players]
-    banks_ms = tuple([clock.bank_ms for clock in clocks]) if clocks[0].bank_ns >= 0 else ()
-    saved, moves = match.log.unsaved()
-    if snapshot:
-        saved, moves = 0, match.log.moves()
-    return Entry(match.key, saved, moves, banks_ms)
+def _snapshot(match: Match) -> list[str]:
+    """Return the lines of all moves of a running match and of its banks."""
+    lines = [f"{match.key} {line}" for line in match.log.moves().splitlines()]
+    for player in match.players:
+        bank_ms = player.clock.left_bank_ms
+        if bank_ms >= 0:
+            lines.append(journal_line(match.key, player.seat, "", bank_ms))
+    return lines

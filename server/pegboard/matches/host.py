@@ -29,6 +29,7 @@ from pegboard.matches.rows import Row
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import Result, Termination
 from pegboard.matches.store import Store
+from pegboard.matches.watching import Numbered, Watching
 from pegboard.rules import catalog
 from pegboard.rules.errors import (
     ClaimTooHigh,
@@ -48,11 +49,7 @@ __all__ = ["CreateRequest", "HostSettings", "MatchHost"]
 
 log = structlog.get_logger(__name__)
 
-Numbered = list[tuple[int, Any]]
-"""(sequence, event), ascending."""
-
 _DEFAULTS = HostSettings()
-_FINISHED_AT_ONCE = 256
 _RECOVERIES_AT_ONCE = 32
 
 
@@ -76,7 +73,7 @@ class MatchHost:
         self._creation = Creation(self._registry, settings)
         self._attendance = Attendance(self, self.deadlines, now_ns, settings.reconnect_s)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._finish_watchers: list[asyncio.Future[None]] = []
+        self._watching = Watching(self._registry)
         self._commits: Committer
         self._timer: asyncio.TimerHandle | None = None
         self._open = False
@@ -102,6 +99,7 @@ class MatchHost:
     async def close(self) -> None:
         """Store everything, close all mailboxes and leave running matches to be recovered."""
         self._open = False
+        self._watching.closed = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -109,7 +107,7 @@ class MatchHost:
         await self._commits.close()
         for match in self._running.values():
             match.log.wake()
-        self._wake_finish_watchers()
+        self._watching.matches_finished()
         self._store.close()
 
     def _recover(self, row: Row) -> None:
@@ -137,10 +135,9 @@ class MatchHost:
                 raise InvalidRequest(f"seat {text} is not asked for {move!r}")
             match.play(player, turn, match.game.parse_move(move))
             self._proceed(match, holding=False)
-        match.log.saved_moves = match.log.move_count
         match.log.visible = match.log.count
-        for player, bank_ms in zip(match.players, row.banks_ms, strict=False):
-            player.clock.bank_ns = bank_ms * MILLISECOND
+        for seat, bank_ms in row.banks_ms.items():
+            match.players[seat].clock.bank_ns = bank_ms * MILLISECOND
 
     # Creating and finding
 
@@ -315,7 +312,7 @@ class MatchHost:
 
     def committed(self, commit: Commit) -> None:
         """Publish what waited for the store: events, turns, results."""
-        for match, count in commit.moved:
+        for match, count in commit.shown:
             if match.log.visible < count:
                 self._show_events(match, count)
         for turn in commit.turns:
@@ -327,7 +324,7 @@ class MatchHost:
         for match in commit.ended:
             self._publish_result(match)
         if commit.ended:
-            self._wake_finish_watchers()
+            self._watching.matches_finished()
 
     def lost(self, error: StoreError) -> None:
         """The store is gone for good: stop all matches, as far as anybody can be told."""
@@ -446,7 +443,7 @@ class MatchHost:
             self._attendance.answered(player.bot)
         commits = self._commits
         if commits.journaled:
-            commits.moved(match)
+            commits.moved(player, turn.answer)
         holding = commits.holding
         if not holding:
             self._show_events(match, match.log.count)
@@ -516,52 +513,19 @@ class MatchHost:
 
     # Watching
 
-    async def watch(self, match_id: str, after: int) -> AsyncIterator[Numbered]:
+    def watch(self, match_id: str, after: int) -> AsyncIterator[Numbered]:
         """Yield the events after sequence number `after` as they come; end after the last one.
 
         Raises `UnknownMatch`.
         """
-        match = self.get(match_id)
-        while True:
-            over = match.result is not None
-            events = match.events(after)
-            if events:
-                after = events[-1][0]
-                yield events
-            elif over or not self._open:
-                return
-            else:
-                waiter = asyncio.get_running_loop().create_future()
-                match.log.waiters.append(waiter)
-                await waiter
+        return self._watching.events(self.get(match_id), after)
 
-    async def finished(
-        self, label: str = "", include_earlier: bool = False
-    ) -> AsyncIterator[Matches]:
+    def finished(self, label: str = "", include_earlier: bool = False) -> AsyncIterator[Matches]:
         """Yield matches as they finish, in that order, until the host closes.
 
         An empty list comes once, when all earlier ones have been yielded.
         """
-        after = 0 if include_earlier else self._registry.last_finish
-        caught_up = False
-        while self._open:
-            matches = self._registry.finished_after(label, after, _FINISHED_AT_ONCE)
-            if matches:
-                after = matches[-1].finish
-                yield matches
-            elif not caught_up:
-                caught_up = True
-                yield []
-            else:
-                waiter = asyncio.get_running_loop().create_future()
-                self._finish_watchers.append(waiter)
-                await waiter
-
-    def _wake_finish_watchers(self) -> None:
-        watchers, self._finish_watchers = self._finish_watchers, []
-        for watcher in watchers:
-            if not watcher.done():
-                watcher.set_result(None)
+        return self._watching.finished(label, include_earlier)
 
 
 def _chosen(turn: OpenTurn, index: int | None, move: Any, number: int | None) -> Any:

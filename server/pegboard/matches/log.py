@@ -4,7 +4,7 @@ The moves are the truth; events follow from the seed and the moves. So only the 
 memory, and older ones are derived again by whoever asks for them (`match.Match.events`). The digest of
 all events is kept up as they leave.
 
-Moves become text in batches, not one by one as they are made.
+Moves become text when somebody asks for it, mostly at the end, not one by one as they are made.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ class Log:
     __slots__ = (
         "_digest",
         "_pending",
-        "_texts",
+        "_text",
         "count",
         "events",
         "move_count",
-        "saved_moves",
         "visible",
         "waiters",
     )
@@ -36,19 +35,18 @@ class Log:
         self.count = 0
         self.visible = 0
         self.move_count = 0
-        self.saved_moves = 0
         self.events: list[Any] = []
         self.waiters: list[Future[None]] = []
         self._digest = hashlib.sha256()
         self._pending: list[Any] = []
-        self._texts: list[str] = []
+        self._text = ""
 
     @classmethod
     def of(cls, moves: str) -> Log:
         """Return a log of moves that cannot be replayed: for the record."""
         log = cls()
-        log._texts = [moves] if moves else []
-        log.move_count = log.saved_moves = len(moves.splitlines())
+        log._text = moves
+        log.move_count = len(moves.splitlines())
         return log
 
     def append(self, seat: int, move: Any, events: list[Any]) -> None:
@@ -84,33 +82,13 @@ class Log:
 
     def moves(self) -> str:
         """Return all moves, one a line, `SEAT MOVE`."""
-        self._encode()
-        if len(self._texts) > 1:
-            self._texts = ["\n".join(self._texts)]
-        return self._texts[0] if self._texts else ""
-
-    def unsaved(self) -> tuple[int, str]:
-        """Return the moves since the last call, and how many moves came before them."""
-        saved = self.saved_moves
-        self.saved_moves = self.move_count
-        if saved == self.move_count:
-            return saved, ""
-        if 2 * (self.move_count - saved) == len(self._pending):
-            self._encode()
-            return saved, self._texts[-1]
-        lines = self.moves().split("\n")
-        return saved, "\n".join(lines[saved:])
-
-    def _encode(self) -> None:
         pending = self._pending
         if pending:
-            seats, moves = pending[::2], pending[1::2]
-            self._texts.append(
-                "\n".join(
-                    [f"{seat} {move.text()}" for seat, move in zip(seats, moves, strict=True)]
-                )
-            )
             self._pending = []
+            places = range(0, len(pending), 2)
+            lines = [f"{pending[place]} {pending[place + 1].text()}" for place in places]
+            self._text = "\n".join([self._text, *lines] if self._text else lines)
+        return self._text
 
     def wake(self) -> None:
         """Tell those who watch that `visible` has grown, or that there is no more to come."""

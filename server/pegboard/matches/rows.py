@@ -1,8 +1,9 @@
-"""Matches as rows of the store, and the JSON in them."""
+"""Matches as rows of the store, the JSON in them, and the lines of the journal."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from sys import intern
@@ -10,14 +11,16 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pegboard.matches.spec import MatchSpec, Result, Termination, TimeControl
+from pegboard.rules.game import Seat
 
 NO_OPTIONS: MappingProxyType[str, str] = MappingProxyType({})
+NO_BANKS: MappingProxyType[Seat, int] = MappingProxyType({})
 
 
 class Row(NamedTuple):
     """A match as stored. Of a running one `finish` is 0 and `moves` are those of the journal.
 
-    `banks_ms` are by seat, as they were after the last of the moves; () where they are not known.
+    `banks_ms` has what is left of the banks that the journal tells of, by seat.
     """
 
     key: int
@@ -34,16 +37,23 @@ class Row(NamedTuple):
     moves: str = ""
     event_count: int = 0
     events_digest: str = ""
-    banks_ms: tuple[int, ...] = ()
+    banks_ms: Mapping[Seat, int] = NO_BANKS
 
 
-class Entry(NamedTuple):
-    """Moves of one match for the journal: those after the first `saved`, one a line."""
+def journal_line(key: int, seat: Seat, move: str, bank_ms: int) -> str:
+    """Return `KEY SEAT MOVE`, and where there is a bank (-1: none) a tab and what is left of it.
 
-    key: int
-    saved: int
-    moves: str
-    banks_ms: tuple[int, ...]
+    A snapshot tells banks of their own, without a move.
+    """
+    return f"{key} {seat} {move}" if bank_ms < 0 else f"{key} {seat} {move}\t{bank_ms}"
+
+
+def read_journal(text: str) -> Iterator[tuple[int, Seat, str, int]]:
+    """Yield what `journal_line` was given."""
+    for line in text.splitlines():
+        key, seat, rest = line.split(" ", 2)
+        move, _, bank_ms = rest.partition("\t")
+        yield int(key), int(seat), move, int(bank_ms or -1)
 
 
 def spec_text(spec: MatchSpec) -> str:

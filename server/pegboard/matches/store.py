@@ -1,13 +1,12 @@
 """The store: matches in one SQLite file (WAL), or in memory.
 
-Writes come as batches, each one transaction, from one thread. A batch travels as a few JSON texts, so
+Writes come as batches, each one transaction, from one thread. A batch travels as three texts, so
 that it takes a handful of statements however many matches it is about: between statements the thread
 has to wait for the interpreter, which the event loop is busy with.
 
 - `matches` has a row a match; of a finished one all that its record needs.
-- `journal` has a row a batch: the moves of running matches, `[[key, saved, moves, banks_ms], ..]`,
-  where `saved` is how many moves of the match were there before. From time to time a batch is a
-  snapshot, all moves of all running matches, and what came before it goes.
+- `journal` has a row a batch: the moves of running matches, one a line (`rows.journal_line`). From time
+  to time a batch is a snapshot, all moves of all running matches, and what came before it goes.
 
 A file belongs to one process at a time, by a lock on `FILE.lock`. Readers of the same process use a
 connection of their own and never wait for the writer.
@@ -24,8 +23,9 @@ from enum import Enum
 from pathlib import Path
 from typing import IO, Any
 
-from pegboard.matches.rows import Entry, Row
+from pegboard.matches.rows import NO_BANKS, Row, read_journal
 from pegboard.rules.errors import StoreError
+from pegboard.rules.game import Seat
 
 try:
     import fcntl
@@ -59,7 +59,7 @@ CREATE INDEX matches_label ON matches(label, key);
 CREATE INDEX matches_running ON matches(key) WHERE finish = 0;
 CREATE UNIQUE INDEX matches_finish ON matches(finish) WHERE finish != 0;
 CREATE INDEX matches_label_finish ON matches(label, finish) WHERE finish != 0;
-CREATE TABLE journal (number INTEGER PRIMARY KEY, entries TEXT NOT NULL);
+CREATE TABLE journal (number INTEGER PRIMARY KEY, lines TEXT NOT NULL);
 """
 
 _CREATED = """
@@ -95,18 +95,17 @@ class Durability(Enum):
 
 @dataclass(slots=True)
 class Batch:
-    """What one transaction writes. With `snapshot` the entries are all moves of all running matches."""
+    """What one transaction writes; `journal` are its lines."""
 
     created: list[Row] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    journal: list[str] = field(default_factory=list)
     finished: list[Row] = field(default_factory=list)
-    snapshot: bool = False
 
     def texts(self) -> tuple[str, str, str]:
-        """Return created, entries and finished as JSON, "" for none."""
+        """Return created (JSON), journal (lines) and finished (JSON), "" for none."""
         created = [(*row[:5], row.seed.hex(), *row[6:8]) for row in self.created]
         finished = [(row.key, *row[8:14]) for row in self.finished]
-        return _dumps(created), _dumps(self.entries), _dumps(finished)
+        return _dumps(created), "\n".join(self.journal), _dumps(finished)
 
 
 def open_store(path: Path | None, durability: Durability = Durability.BATCHED) -> Store:
@@ -186,8 +185,11 @@ class Store:
     # Writing
 
     def write(self, texts: tuple[str, str, str], snapshot: bool = False) -> None:
-        """Write `Batch.texts` in one transaction. Raises `StoreError`, and nothing is written."""
-        created, entries, finished = texts
+        """Write `Batch.texts` in one transaction; with `snapshot` its journal takes the place of all.
+
+        Raises `StoreError`, and then nothing is written.
+        """
+        created, journal, finished = texts
         writer = self._writer
         try:
             writer.execute("BEGIN IMMEDIATE")
@@ -195,8 +197,8 @@ class Store:
                 writer.execute(_CREATED, (created,))
             if snapshot:
                 writer.execute("DELETE FROM journal")
-            if entries:
-                writer.execute("INSERT INTO journal(entries) VALUES (?)", (entries,))
+            if journal:
+                writer.execute("INSERT INTO journal(lines) VALUES (?)", (journal,))
             if finished:
                 writer.execute(_FINISHED, (finished,))
             writer.execute("COMMIT")
@@ -231,16 +233,16 @@ class Store:
         rows = self._rows("WHERE finish = 0 ORDER BY key", ())
         if not rows:
             return []
-        lines: dict[int, list[str]] = {row.key: [] for row in rows}
-        banks: dict[int, tuple[int, ...]] = {}
-        for (text,) in self._query("SELECT entries FROM journal ORDER BY number"):
-            for key, saved, moves, banks_ms in json.loads(text):
-                if key in lines:
-                    lines[key][saved:] = moves.splitlines()
-                    banks[key] = tuple(banks_ms)
+        moves: dict[int, list[str]] = {row.key: [] for row in rows}
+        banks: dict[int, dict[Seat, int]] = {row.key: {} for row in rows}
+        for (text,) in self._query("SELECT lines FROM journal ORDER BY number"):
+            for key, seat, move, bank_ms in read_journal(text):
+                if key in moves and move:
+                    moves[key].append(f"{seat} {move}")
+                if key in moves and bank_ms >= 0:
+                    banks[key][seat] = bank_ms
         return [
-            row._replace(moves="\n".join(lines[row.key]), banks_ms=banks.get(row.key, ()))
-            for row in rows
+            row._replace(moves="\n".join(moves[row.key]), banks_ms=banks[row.key]) for row in rows
         ]
 
     def page(self, label: str, finished: bool | None, before: int, size: int) -> list[Row]:
@@ -268,7 +270,7 @@ class Store:
 
     def _rows(self, where: str, values: Sequence[Any]) -> list[Row]:
         found = self._query(f"SELECT {_COLUMNS} FROM matches {where}", values)  # noqa: S608
-        return [Row._make((*row[:5], bytes.fromhex(row[5]), *row[6:], ())) for row in found]
+        return [Row._make((*row[:5], bytes.fromhex(row[5]), *row[6:], NO_BANKS)) for row in found]
 
     def _query(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         try:

@@ -1,0 +1,69 @@
+"""Looking on: the events of a match as they come, and matches as they finish.
+
+Async generators, which mypyc cannot compile, so they stand apart from `host`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from pegboard.matches.match import Match
+from pegboard.matches.registry import Matches, Registry
+
+Numbered = list[tuple[int, Any]]
+"""(sequence, event), ascending."""
+
+_FINISHED_AT_ONCE = 256
+
+
+class Watching:
+    """Those who wait for something to see. `closed`: there is no more to come."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.closed = False
+        self._registry = registry
+        self._waiters: list[asyncio.Future[None]] = []
+
+    async def events(self, match: Match, after: int) -> AsyncIterator[Numbered]:
+        """Yield the events after sequence number `after` as they come; end after the last one."""
+        while True:
+            over = match.result is not None
+            events = match.events(after)
+            if events:
+                after = events[-1][0]
+                yield events
+            elif over or self.closed:
+                return
+            else:
+                waiter = asyncio.get_running_loop().create_future()
+                match.log.waiters.append(waiter)
+                await waiter
+
+    async def finished(self, label: str, include_earlier: bool) -> AsyncIterator[Matches]:
+        """Yield matches as they finish, in that order.
+
+        An empty list comes once, when all earlier ones have been yielded.
+        """
+        after = 0 if include_earlier else self._registry.last_finish
+        caught_up = False
+        while not self.closed:
+            matches = self._registry.finished_after(label, after, _FINISHED_AT_ONCE)
+            if matches:
+                after = matches[-1].finish
+                yield matches
+            elif not caught_up:
+                caught_up = True
+                yield []
+            else:
+                waiter = asyncio.get_running_loop().create_future()
+                self._waiters.append(waiter)
+                await waiter
+
+    def matches_finished(self) -> None:
+        """Matches have finished, or no more will."""
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
