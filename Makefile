@@ -34,7 +34,8 @@ test-polyglot: $(STAMP) $(NODE_STAMP)  ## bots and kits in other languages
 	$(BIN)/pytest -m polyglot --timeout 600
 
 test-compiled: $(COMPILED_STAMP)  ## the proofs against the compiled package
-	$(COMPILED)/bin/pytest -n $(WORKERS) -m "not long and not oracle" tests/rules tests/wire tests/matches
+	$(COMPILED)/bin/pytest -n $(WORKERS) -m "not long and not oracle and not polyglot" \
+	  tests/rules tests/wire tests/matches tests/service tests/clients
 
 compiled: $(COMPILED_STAMP)  ## a second environment with the hot modules as extension modules
 
@@ -71,7 +72,7 @@ $(STAMP): requirements.lock pyproject.toml
 	touch $(STAMP)
 
 # mypy and setuptools, which compile, have the locked versions too; hatchling is the only one that floats.
-$(COMPILED_STAMP): $(STAMP) hatch_build.py $(wildcard server/pegboard/rules/*.py server/pegboard/rules/*/*.py)
+$(COMPILED_STAMP): $(STAMP) hatch_build.py pyproject.toml $(wildcard server/pegboard/*/*.py server/pegboard/*/*/*.py)
 	@command -v $(CC) >/dev/null && $(BIN)/python -c \
 	  'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null || { \
 	  echo "make: compiling needs a C compiler and the headers of Python: apt-get install gcc python3-dev" >&2; \

@@ -1,5 +1,5 @@
 """Build hook: with PEGBOARD_COMPILE=1 the wheel has its hot modules as extension modules too:
-the rules of cribbage, the wire, and what a match does for every move.
+the rules, the wire, and what a match, its host and a stream do for every move.
 
 mypyc compiles them as they are; the sources stay in the wheel beside them, to be read and to fall back
 on. Without the variable, and for editable installs always, nothing here does anything.

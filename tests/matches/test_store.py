@@ -16,6 +16,7 @@ import pytest
 from tests.matches.fakes import GAMES, Hosted, opened, play, request, settle
 
 from pegboard.matches.host import HostSettings
+from pegboard.matches.match import Match
 from pegboard.matches.spec import Termination, TimeControl
 from pegboard.matches.store import APPLICATION_ID, SCHEMA_VERSION, Durability, open_store
 from pegboard.rules.errors import StoreError
@@ -333,10 +334,14 @@ async def test_an_error_while_publishing_ends_the_matches_and_nobody_waits(
     host = await opened(tmp_path / "store.db", Durability.BATCHED)
     match = await host.begin("a")
 
-    def broken(_: Any) -> None:
-        raise ZeroDivisionError
+    finish, errors = host._registry.finish, [ZeroDivisionError()]
 
-    monkeypatch.setattr(host, "committed", broken)
+    def broken(match: Match) -> None:
+        if errors:
+            raise errors.pop()
+        finish(match)
+
+    monkeypatch.setattr(host._registry, "finish", broken)
     with pytest.raises(StoreError, match="restart it"):
         await asyncio.wait_for(host.cancel("m"), 5)
     assert match.result is not None

@@ -226,7 +226,7 @@ async def test_errors_have_one_error_info() -> None:
 async def test_our_own_bugs_are_told_by_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     """INTERNAL, no traceback, a reference that the log has too."""
     async with serving() as rig, rig.organiser() as organiser:
-        monkeypatch.setattr(rig.host, "get", lambda match_id: 1 / 0)
+        monkeypatch.setattr(rig.host._registry, "get", lambda match_id: 1 / 0)
         with pytest.raises(errors.ServerFault, match="its log tells more under") as caught:
             await organiser.get("matches/x")
         assert "ZeroDivision" not in str(caught.value)

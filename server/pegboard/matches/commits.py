@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from traceback import format_exc
 from typing import Any, Protocol
 
@@ -37,17 +36,19 @@ SNAPSHOT_BYTES = 16 * 1024 * 1024
 log = structlog.get_logger(__name__)
 
 
-@dataclass(slots=True)
 class Commit:
     """One group: what is to be published once it is stored."""
 
-    created: list[Row] = field(default_factory=list)
-    shown: list[tuple[Match, int]] = field(default_factory=list)
-    ended: list[Match] = field(default_factory=list)
-    turns: list[OpenTurn] = field(default_factory=list)
-    waiters: list[asyncio.Future[None]] = field(default_factory=list)
-    texts: tuple[str, str, str] = ("", "", "")
-    snapshot: bool = False
+    __slots__ = ("created", "ended", "shown", "snapshot", "texts", "turns", "waiters")
+
+    def __init__(self) -> None:
+        self.created: list[Row] = []
+        self.shown: list[tuple[Match, int]] = []
+        self.ended: list[Match] = []
+        self.turns: list[OpenTurn] = []
+        self.waiters: list[asyncio.Future[None]] = []
+        self.texts = ("", "", "")
+        self.snapshot = False
 
 
 class Ledger(Protocol):
@@ -88,7 +89,7 @@ class Committer:
         self._closing = False
         self._snapshot_bytes = 0
         self._journal_bytes = SNAPSHOT_BYTES  # what an earlier process left is due
-        self._thread = ThreadPoolExecutor(1, "pegboard-store") if self.journaled else None
+        self._executor = ThreadPoolExecutor(1, "pegboard-store") if self.journaled else None
         self._task = asyncio.create_task(self._guarded_run(), name="pegboard-store")
 
     # What has happened
@@ -141,8 +142,8 @@ class Committer:
         self._closing = True
         self._event.set()
         await self._task
-        if self._thread is not None:
-            self._thread.shutdown()
+        if self._executor is not None:
+            self._executor.shutdown()
 
     # Committing
 
@@ -242,12 +243,12 @@ class Committer:
     async def _write(self, commit: Commit) -> StoreError | None:
         slow = asyncio.get_running_loop().call_later(SLOW_S, self._hold_back)
         try:
-            if self._thread is None:
+            if self._executor is None:
                 self.store.write(commit.texts)
             else:
                 write: Callable[..., None] = self.store.write
                 await asyncio.get_running_loop().run_in_executor(
-                    self._thread, write, commit.texts, commit.snapshot
+                    self._executor, write, commit.texts, commit.snapshot
                 )
         except StoreError as error:
             return error

@@ -63,7 +63,10 @@ class MatchHost:
         find_game: FindGame = catalog.game,
         now_ns: Callable[[], int] = time.monotonic_ns,
         settings: HostSettings = _DEFAULTS,
+        ticking: bool = True,
     ) -> None:
+        """Take the store, open. `ticking` False: whoever owns the time calls `deadlines.tick`."""
+        self._ticking = ticking
         self.now_ns = now_ns
         self.settings = settings
         self.deadlines = Deadlines()
@@ -393,7 +396,7 @@ class MatchHost:
             self.forfeit_seat(player, Termination.DISCONNECT, detail)
 
     def _ensure_ticking(self) -> None:
-        if self._timer is None and self._open and self._running:
+        if self._ticking and self._timer is None and self._open and self._running:
             self.deadlines.pause()
             self._timer = asyncio.get_running_loop().call_later(TICK_NS / SECOND, self._tick)
 

@@ -13,7 +13,7 @@ from pegboard.rules.cribbage.view import Counting, CribbageView, Phase, PlayedCa
 from pegboard.rules.errors import NotationError
 from pegboard.v1 import cribbage_pb2 as pb
 from pegboard.v1 import match_pb2, play_pb2
-from pegboard.wire.encoding import VARINT, delimited, key, keys, packed, packed_signed
+from pegboard.wire.encoding import VARINT, delimited, key, keys, packed, packed_signed, varint
 from pegboard.wire.fields import NUMBERS, Field, Kind, Kinds
 
 FAMILY = "cribbage"
@@ -27,7 +27,7 @@ CARD_NUMBER: tuple[int, ...] = (
 """The number of the `Card` enum, by card."""
 
 CARD_OF: dict[int, Card] = {number: card for card, number in enumerate(CARD_NUMBER[: JOKER + 1])}
-_CARD = tuple(VARINT[number] for number in CARD_NUMBER)
+_CARD = tuple(varint(number) for number in CARD_NUMBER)
 
 
 def card_of(number: int) -> Card:
@@ -52,7 +52,7 @@ def _packed_cards(cards: tuple[Card, ...]) -> bytes:
         payload = _CARD[a] + _CARD[b]
     else:
         payload = b"".join([_CARD[card] for card in cards])
-    return VARINT[len(payload)] + payload
+    return varint(len(payload)) + payload
 
 
 # --- moves -------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def _play_bytes(move: mv.Play) -> bytes:
     if move.declared >= 0:
         payload += _PLAY["declared"] + _CARD[move.declared]
     if move.claim is not None and move.claim >= 0:
-        payload += _PLAY["claim"] + VARINT[move.claim]
+        payload += _PLAY["claim"] + varint(move.claim)
     return _wrapped("play", payload)
 
 
@@ -87,7 +87,7 @@ def _points_bytes(oneof: str, message: Any) -> Callable[[Any], bytes]:
     field = key(message.DESCRIPTOR, "points")
 
     def by_points(move: mv.NumberMove) -> bytes:
-        return _wrapped(oneof, field + VARINT[move.points] if move.points else b"")
+        return _wrapped(oneof, field + varint(move.points) if move.points else b"")
 
     return by_points
 
@@ -123,6 +123,10 @@ def move_bytes(move: mv.CribbageMove) -> bytes:
 _LISTED_PLAYS = tuple(delimited(_LISTED, _play_bytes(move)) for move in mv.PLAYS)
 
 
+_LISTED_PAIRS: dict[int, bytes] = {}
+"""Discards of two cards that have come up, by 64 * the lower + the higher."""
+
+
 @lru_cache(maxsize=1 << 15)
 def _listed_cards(kind: type[mv.CardsMove], cards: tuple[Card, ...]) -> bytes:
     return delimited(_LISTED, move_bytes(kind(cards)))
@@ -130,20 +134,29 @@ def _listed_cards(kind: type[mv.CardsMove], cards: tuple[Card, ...]) -> bytes:
 
 def listed_bytes(moves: tuple[mv.CribbageMove, ...]) -> list[bytes]:
     """Return moves as elements of `Turn.legal_moves`, key and length included."""
-    first = moves[0]
-    if type(first) is mv.Play and first.declared == NO_CARD:
+    first: Any = moves[0]
+    last: Any = moves[-1]
+    kind = type(first)
+    if kind is mv.Play and type(last) is mv.Play and last.declared == NO_CARD:
         # Plain plays are told by the card alone: in a list, a claim is still open and not written.
         # Where a joker declares, its plays come last.
-        return [
-            _LISTED_PLAYS[move.card]
-            if type(move) is mv.Play and move.declared == NO_CARD
-            else delimited(_LISTED, move_bytes(move))
-            for move in moves
-        ]
+        plays: Any = moves
+        return [_LISTED_PLAYS[move.card] for move in plays]
+    if kind is mv.Discard and len(first.cards) == 2:
+        discards: Any = moves
+        return [_listed_pair(move.cards) for move in discards]
     if isinstance(first, mv.CardsMove):
-        kind = type(first)
         return [_listed_cards(kind, move.cards) for move in moves]  # type: ignore[attr-defined, arg-type]
     return [delimited(_LISTED, move_bytes(move)) for move in moves]
+
+
+def _listed_pair(cards: tuple[Card, Card]) -> bytes:
+    low, high = cards
+    place = low << 6 | high
+    listed = _LISTED_PAIRS.get(place)
+    if listed is None:
+        listed = _LISTED_PAIRS[place] = _listed_cards(mv.Discard, cards)
+    return listed
 
 
 def _sorted_cards(numbers: Iterable[int]) -> tuple[Card, ...]:
@@ -259,7 +272,7 @@ def _counting_bytes(counting: Counting) -> bytes:
     if counting.cards:
         payload += _COUNTING["cards"] + _packed_cards(counting.cards)
     if counting.claim is not None:
-        payload += _COUNTING["claim"] + VARINT[counting.claim]
+        payload += _COUNTING["claim"] + varint(counting.claim)
     return delimited(_VIEW["counting"], payload)
 
 
@@ -296,7 +309,7 @@ def view_bytes(view: CribbageView) -> bytes:
     if second_hand or bid or bidder or counting or grid or next_card >= 0:
         parts.append(_variant_bytes(second_hand, bid, bidder, counting, grid, next_card))
     payload = b"".join(parts)
-    return _IN_VIEW + VARINT[len(payload)] + payload
+    return _IN_VIEW + varint(len(payload)) + payload
 
 
 def _variant_bytes(
@@ -312,7 +325,7 @@ def _variant_bytes(
     if second_hand:
         payload += _K_SECOND + _packed_cards(second_hand)
     if bid:
-        payload += _VIEW["bid"] + VARINT[bid]
+        payload += _VIEW["bid"] + varint(bid)
     if bidder:
         payload += _VIEW["bidder"] + VARINT[bidder]
     if counting:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 from pegboard.rules.dominoes import events as ev
@@ -13,7 +12,7 @@ from pegboard.rules.errors import NotationError
 from pegboard.rules.tiles import HALVES, HIDDEN, Tile
 from pegboard.v1 import dominoes_pb2 as pb
 from pegboard.v1 import match_pb2, play_pb2
-from pegboard.wire.encoding import VARINT, delimited, key, keys, packed, packed_signed
+from pegboard.wire.encoding import VARINT, delimited, key, keys, packed, packed_signed, varint
 from pegboard.wire.fields import NUMBERS, Field, Kind, Kinds
 
 FAMILY = "dominoes"
@@ -22,7 +21,7 @@ TILE_NUMBER: tuple[int, ...] = (*(100 + 10 * low + high for low, high in HALVES)
 """The number of the `Tile` enum, by tile; HIDDEN, by its index -1, is 0."""
 
 TILE_OF: dict[int, Tile] = {number: tile for tile, number in enumerate(TILE_NUMBER[:-1])}
-_TILE = tuple(VARINT[number] for number in TILE_NUMBER)
+_TILE = tuple(varint(number) for number in TILE_NUMBER)
 
 
 def tile_of(number: int) -> Tile:
@@ -36,7 +35,7 @@ def tile_of(number: int) -> Tile:
 def _packed_tiles(tiles: tuple[Tile, ...]) -> bytes:
     """Length and payload of packed tiles. Hands and lines differ too much to be worth keeping."""
     payload = b"".join([_TILE[tile] for tile in tiles])
-    return VARINT[len(payload)] + payload
+    return varint(len(payload)) + payload
 
 
 # --- moves -------------------------------------------------------------------------------------
@@ -79,17 +78,24 @@ def move_bytes(move: mv.DominoesMove) -> bytes:
 
 
 _LISTED = key(play_pb2.Turn.DESCRIPTOR, "legal_moves")
-_LISTED_PLACES = {place: delimited(_LISTED, move) for place, move in _PLACE_BYTES.items()}
+_LISTED_PLACES = tuple(
+    tuple(delimited(_LISTED, _PLACE_BYTES[tile, end]) for end in _ENDS)
+    for tile in range(len(HALVES))
+)
+"""By tile and end."""
+_LISTED_DRAW, _LISTED_PASS = delimited(_LISTED, _DRAW_BYTES), delimited(_LISTED, _PASS_BYTES)
 
 
-def listed_bytes(moves: tuple[mv.DominoesMove, ...]) -> list[bytes]:
+def listed_bytes(moves: tuple[Any, ...]) -> list[bytes]:
     """Return moves as elements of `Turn.legal_moves`, key and length included."""
-    return [
-        _LISTED_PLACES[move.tile, move.end]
-        if type(move) is mv.Place
-        else delimited(_LISTED, move_bytes(move))
-        for move in moves
-    ]
+    listed = []
+    for move in moves:
+        kind = type(move)
+        if kind is mv.Place:
+            listed.append(_LISTED_PLACES[move.tile][move.end])
+        else:
+            listed.append(_LISTED_DRAW if kind is mv.Draw else _LISTED_PASS)
+    return listed
 
 
 def read_move(message: pb.DominoesMove) -> mv.DominoesMove:
@@ -134,24 +140,43 @@ def _continuation_message(continuation: ev.Continuation) -> pb.DominoesContinuat
     return pb.DominoesContinuation(tile=_enum(TILE_NUMBER[tile]), port=_enum(port), pips=pips)
 
 
-@lru_cache(maxsize=1 << 14)
+# What a line is made of comes up again and again, so its bytes are kept: by plain numbers, since
+# hashing an enum costs more than all else here.
+_CONNECTIONS: dict[int, bytes] = {}
+_CONTINUATIONS: dict[int, bytes] = {}
+_ACTS: dict[int, bytes] = {}
+
+
 def _connection_bytes(connection: ev.Connection) -> bytes:
-    payload = _connection_message(connection).SerializeToString()
-    return delimited(_VIEW["connections"], payload)
+    tile, port, joined_tile, joined_port = connection
+    place = (tile << 3 | port) << 8 | joined_tile << 3 | joined_port
+    known = _CONNECTIONS.get(place)
+    if known is None:
+        payload = _connection_message(connection).SerializeToString()
+        known = _CONNECTIONS[place] = delimited(_VIEW["connections"], payload)
+    return known
 
 
-@lru_cache(maxsize=1 << 10)
 def _continuation_bytes(continuation: ev.Continuation) -> bytes:
-    payload = _continuation_message(continuation).SerializeToString()
-    return delimited(_VIEW["continuations"], payload)
+    tile, port, _ = continuation  # which tell the pips
+    place = tile << 3 | port
+    known = _CONTINUATIONS.get(place)
+    if known is None:
+        payload = _continuation_message(continuation).SerializeToString()
+        known = _CONTINUATIONS[place] = delimited(_VIEW["continuations"], payload)
+    return known
 
 
-@lru_cache(maxsize=1 << 13)
 def _act_bytes(act: Act) -> bytes:
-    message = pb.DominoesAct(seat=act.seat, end=_enum(act.end), passed=act.passed)
-    if act.tile is not None:
-        message.tile = _enum(TILE_NUMBER[act.tile])
-    return delimited(_VIEW["acts"], message.SerializeToString())
+    seat, tile, end, passed = act
+    place = (len(HALVES) + passed if tile is None else tile) << 8 | end << 4 | seat
+    known = _ACTS.get(place)
+    if known is None:
+        message = pb.DominoesAct(seat=seat, end=_enum(end), passed=passed)
+        if tile is not None:
+            message.tile = _enum(TILE_NUMBER[tile])
+        known = _ACTS[place] = delimited(_VIEW["acts"], message.SerializeToString())
+    return known
 
 
 def view_bytes(view: DominoesView) -> bytes:
@@ -159,16 +184,16 @@ def view_bytes(view: DominoesView) -> bytes:
     (game, round_, opener, scores, games_won, hand, hand_sizes, stock, line, connections,
      continuations, passes, seat_to_act, acts) = view  # fmt: skip
     parts = [
-        _K_GAME, VARINT[game], _K_ROUND, VARINT[round_], _K_OPENER, VARINT[opener],
+        _K_GAME, varint(game), _K_ROUND, varint(round_), _K_OPENER, VARINT[opener],
         _K_SCORES, packed_signed(scores), _K_WON, packed(games_won),
         _K_HAND, _packed_tiles(hand), _K_SIZES, packed(hand_sizes), _K_STOCK, VARINT[stock],
         _K_LINE, _packed_tiles(line), _K_PASSES, VARINT[passes], _K_TO_ACT, VARINT[seat_to_act],
     ]  # fmt: skip
-    parts += map(_connection_bytes, connections)
-    parts += map(_continuation_bytes, continuations)
-    parts += map(_act_bytes, acts)
+    parts += [_connection_bytes(connection) for connection in connections]
+    parts += [_continuation_bytes(continuation) for continuation in continuations]
+    parts += [_act_bytes(act) for act in acts]
     payload = b"".join(parts)
-    return _IN_VIEW + VARINT[len(payload)] + payload
+    return _IN_VIEW + varint(len(payload)) + payload
 
 
 def _known(number: int) -> Tile:

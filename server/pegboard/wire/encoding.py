@@ -8,6 +8,7 @@ the tests parse every message back with the generated classes and compare.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
@@ -29,18 +30,18 @@ def encode_varint(number: int) -> bytes:
     return bytes(encoded)
 
 
-class _Varints(dict[int, bytes]):
-    """Encodings by number: the small ones prepared, the others made when asked for."""
-
-    def __missing__(self, number: int) -> bytes:
-        return encode_varint(number)
+_SMALL: Final = 1 << 14
+VARINT: Final[tuple[bytes, ...]] = tuple(encode_varint(number) for number in range(_SMALL))
+"""The encoding of small numbers, for cards, seats and others of a known range."""
 
 
-VARINT = _Varints((number, encode_varint(number)) for number in range(1 << 14))
-"""The encoding of any number from 0 up, `VARINT[n]`."""
+def varint(number: int) -> bytes:
+    """Return the encoding of any number from 0 up."""
+    return VARINT[number] if 0 <= number < _SMALL else encode_varint(number)
+
 
 _ZIGZAG_MOST = 2048
-ZIGZAG: tuple[bytes, ...] = tuple(
+ZIGZAG: Final[tuple[bytes, ...]] = tuple(
     encode_varint(2 * n if n >= 0 else -2 * n - 1)
     for n in (*range(_ZIGZAG_MOST), *range(-_ZIGZAG_MOST, 0))
 )
@@ -61,14 +62,14 @@ def keys(message: Descriptor) -> dict[str, bytes]:
 
 def delimited(field_key: bytes, payload: bytes) -> bytes:
     """Return a string, bytes, message or packed field."""
-    return field_key + VARINT[len(payload)] + payload
+    return field_key + varint(len(payload)) + payload
 
 
 @lru_cache(maxsize=1 << 12)
 def packed(numbers: tuple[int, ...]) -> bytes:
     """Return length and payload of packed `uint32`s."""
-    payload = b"".join([VARINT[number] for number in numbers])
-    return VARINT[len(payload)] + payload
+    payload = b"".join([varint(number) for number in numbers])
+    return varint(len(payload)) + payload
 
 
 def packed_signed(numbers: tuple[int, ...]) -> bytes:
@@ -81,4 +82,4 @@ def packed_signed(numbers: tuple[int, ...]) -> bytes:
             payload = b"".join([ZIGZAG[number] for number in numbers])
     except IndexError:
         payload = b"".join([encode_varint(2 * abs(n) - (n < 0)) for n in numbers])
-    return VARINT[len(payload)] + payload
+    return varint(len(payload)) + payload

@@ -8,7 +8,7 @@ from typing import Any
 from pegboard.rules.game import Choices
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import Codec
-from pegboard.wire.encoding import VARINT, delimited, key, keys
+from pegboard.wire.encoding import delimited, key, keys, varint
 
 _TURN = keys(play_pb2.Turn.DESCRIPTOR)
 _K_TURN_ID, _K_VIEW, _K_CLOCK = _TURN["turn_id"], _TURN["view"], _TURN["clock"]
@@ -31,11 +31,11 @@ def turn_bytes(
     view_bytes = codec.view_bytes(view)
     parts = [
         _seat_bytes(match, seat),
-        _K_TURN_ID + VARINT[turn_id],
+        _K_TURN_ID + varint(turn_id),
         _clock_bytes(time_ms),
         *codec.listed_bytes(moves),
         _K_VIEW,
-        VARINT[len(view_bytes)],
+        varint(len(view_bytes)),
         view_bytes,
     ]
     if number is not None:
@@ -50,7 +50,7 @@ def turns_bytes(turns: list[bytes]) -> bytes:
     """
     parts: list[bytes] = []
     for turn in turns:
-        parts += _K_TURNS, VARINT[len(turn)], turn
+        parts += _K_TURNS, varint(len(turn)), turn
     return b"".join(parts)
 
 
@@ -62,10 +62,10 @@ def _seat_bytes(match: str, seat: int) -> bytes:
 @lru_cache(maxsize=1 << 10)
 def _clock_bytes(time_ms: tuple[int, int]) -> bytes:
     turn_ms, bank_ms = time_ms
-    payload = _K_TURN_MS + VARINT[turn_ms]
+    payload = _K_TURN_MS + varint(turn_ms)
     if bank_ms:
-        payload += _K_BANK_MS + VARINT[bank_ms]
-    return _K_CLOCK + VARINT[len(payload)] + payload
+        payload += _K_BANK_MS + varint(bank_ms)
+    return _K_CLOCK + varint(len(payload)) + payload
 
 
 @lru_cache(maxsize=1 << 10)
@@ -88,13 +88,13 @@ def answer_bytes(match: str, seat: int, turn_id: int, index: int, number: int | 
     payload = (
         _answer_seat_bytes(match, seat)
         + _K_ANSWER_TURN
-        + VARINT[turn_id]
+        + varint(turn_id)
         + _K_INDEX
-        + VARINT[index]
+        + varint(index)
     )
     if number is not None:
-        payload += _K_ANSWER_NUMBER + VARINT[number]
-    return _K_ANSWERS + VARINT[len(payload)] + payload
+        payload += _K_ANSWER_NUMBER + varint(number)
+    return _K_ANSWERS + varint(len(payload)) + payload
 
 
 def move_answer_bytes(match: str, seat: int, turn_id: int, move: bytes) -> bytes:
@@ -102,7 +102,7 @@ def move_answer_bytes(match: str, seat: int, turn_id: int, move: bytes) -> bytes
     payload = (
         _answer_seat_bytes(match, seat)
         + _K_ANSWER_TURN
-        + VARINT[turn_id]
+        + varint(turn_id)
         + delimited(_ANSWER["move"], move)
     )
     return delimited(_K_ANSWERS, payload)

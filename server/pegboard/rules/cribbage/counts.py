@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
 from pegboard.rules.cribbage.deal import SOLITAIRE_DEALS
-from pegboard.rules.cribbage.events import CribShown, HandShown, LazyItems, Reason, make
+from pegboard.rules.cribbage.events import CribShown, HandShown, Reason, make
+from pegboard.rules.cribbage.lazy_items import LazyItems
 from pegboard.rules.cribbage.show import show_items, show_points
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.game import Seat

@@ -6,10 +6,10 @@ what perft files and `events_digest` hash. Fields are those of protos/pegboard/v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
 from pegboard.rules.game import Seat
@@ -66,48 +66,6 @@ class Item(NamedTuple):
     def text(self) -> str:
         """Return e.g. `fifteen 2 (7C 8D)`."""
         return f"{self.kind.name.lower()} {self.points} ({cards_text(self.cards)})"
-
-
-class LazyItems(tuple[Item, ...]):
-    """Items that are found when somebody looks at them, for most events are never looked at.
-
-    What it really holds is `(find, argument, ...)`, made by `make(LazyItems, (find, ...))` at the cost
-    of a tuple; to everybody else it is the tuple that `find(argument, ...)` returns.
-    """
-
-    __slots__ = ()
-
-    def found(self) -> tuple[Item, ...]:
-        """Return the items as a plain tuple."""
-        find, *arguments = tuple.__iter__(self)
-        return find(*arguments)  # type: ignore[operator,no-any-return]
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.found()[place]
-
-    def __iter__(self) -> Iterator[Item]:
-        return iter(self.found())
-
-    def __len__(self) -> int:
-        return len(self.found())
-
-    def __contains__(self, item: object) -> bool:
-        return item in self.found()
-
-    def __eq__(self, other: object) -> bool:
-        return self.found() == (other.found() if isinstance(other, LazyItems) else other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(self.found())
-
-    def __repr__(self) -> str:
-        return repr(self.found())
-
-    def __reduce__(self) -> tuple[type[tuple[Item, ...]], tuple[tuple[Item, ...]]]:
-        return tuple, (self.found(),)
 
 
 class CutForDeal(NamedTuple):

@@ -9,11 +9,11 @@ from pegboard.rules.cribbage.events import (
     CardPlayed,
     Item,
     ItemKind,
-    LazyItems,
     Reason,
     make,
 )
 from pegboard.rules.cribbage.jokers import LIMIT
+from pegboard.rules.cribbage.lazy_items import LazyItems
 from pegboard.rules.cribbage.moves import GO, Go, Play
 from pegboard.rules.cribbage.pegging import peg_items, peg_points
 from pegboard.rules.cribbage.phase import NO_CHOICES, PhaseState, illegal, not_your_turn

@@ -111,7 +111,7 @@ class CribbageState:
                 () if seat is None else tuple(table.hands[seat]),
                 () if seat is None else table.discards[seat],
                 () if seat is None else table.second_hands[seat],
-                tuple(map(len, table.hands)),
+                tuple([len(hand) for hand in table.hands]),
                 table.starter,
                 tuple(played[: len(played) - len(running)]),
                 running,

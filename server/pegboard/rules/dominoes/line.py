@@ -58,7 +58,7 @@ class Line:
 
     def copy(self) -> Line:
         """Return an independent line."""
-        line = Line.__new__(Line)
+        line = Line()
         line.tiles = self.tiles.copy()
         line.connections = self.connections.copy()
         line.ends = self.ends

@@ -107,13 +107,10 @@ class DrawState:
 
     def copy(self) -> DrawState:
         """Return an independent state."""
-        state = DrawState.__new__(DrawState)
-        state.terms = self.terms
-        state.chance = self.chance
+        state = DrawState(self.terms, self.chance, self.opener)
         state.game = self.game
         state.round = self.round
         state.rounds = self.rounds
-        state.opener = self.opener
         state.turn = self.turn
         state.over = self.over
         state.scores = self.scores
