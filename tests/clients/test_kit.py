@@ -13,17 +13,19 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import grpc
+import grpc.aio
 import pytest
 from tests.service.rig import serving, token_of
 
 from pegboard.client import RESIGN, Bot, Organiser, Player, Turn, new_match
 from pegboard.client.bot import as_bot, encode_choice
 from pegboard.client.channel import open_channel
-from pegboard.client.session import PlayStream
+from pegboard.client.session import METHOD, PlayStream
 from pegboard.client.testing import ScriptedMatch, play_match, random_choice
 from pegboard.client.turn import CLAIM_TOO_HIGH, MUST_GO_OUT, Refused
 from pegboard.rules.cribbage.moves import Claim, Discard
-from pegboard.rules.errors import IllegalMove, InvalidRequest, Unavailable
+from pegboard.rules.errors import IllegalMove, InvalidRequest, Silent, Unavailable
 from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.codec import read_move
 
@@ -170,6 +172,39 @@ def test_stream_fields_are_taken_in_order() -> None:
     assert stream._waiting[0].refused == (Refused(1, "", 0, 2),)
     assert play_pb2.PlayRequest.FromString(stream._rest()).heartbeat == 3
     assert stream._rest() == b""
+
+
+class Mute(grpc.GenericRpcHandler):
+    """Welcomes every bot and says nothing more."""
+
+    def service(self, handler_call_details: Any) -> Any:
+        """Return the one method there is."""
+        return grpc.stream_stream_rpc_method_handler(self.play)
+
+    async def play(self, _requests: Any, context: Any) -> None:
+        """Welcome, then be silent."""
+        welcome = play_pb2.Welcome(protocol_version=1, heartbeat_interval_ms=50)
+        await context.write(play_pb2.PlayResponse(welcome=welcome).SerializeToString())
+        await asyncio.sleep(60)
+
+
+@pytest.mark.parametrize("batch", [False, True])
+async def test_a_server_that_says_nothing_is_left(batch: bool) -> None:
+    """After three heartbeats, and not by a timeout of its own around every read."""
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers((Mute(),))
+    port = server.add_insecure_port("localhost:0")
+    await server.start()
+    bot = as_bot(random_choice)
+    if batch:
+        bot.choose_batch = lambda turns: [0 for _ in turns]
+    async with open_channel(f"localhost:{port}") as channel:
+        method: Any = channel.stream_stream(
+            METHOD, response_deserializer=play_pb2.PlayResponse.FromString
+        )
+        with pytest.raises(Silent, match="nothing from the server for 3 heartbeats"):
+            await asyncio.wait_for(PlayStream(bot, method(), "").play(), 10)
+    await server.stop(0)
 
 
 # --- processes ---------------------------------------------------------------------------------

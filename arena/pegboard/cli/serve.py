@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import uvloop
 
-from pegboard.service.app import serve
-from pegboard.service.settings import ServeSettings
+from pegboard.wire.transport import wait_directly
+
+if TYPE_CHECKING:
+    from pegboard.service.settings import ServeSettings
 
 
 def run_server(settings: ServeSettings) -> None:
     """Host matches until told to stop. Raises `InvalidRequest` or `StoreError`."""
+    wait_directly()
+    from pegboard.service.app import serve  # imports grpc, which reads what was just set
+
     uvloop.run(serve(settings))

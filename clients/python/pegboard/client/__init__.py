@@ -10,11 +10,15 @@
 `run` finds the server in `PEGBOARD_ADDRESS` and the bot's token in `PEGBOARD_TOKEN`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from pegboard.client.bot import Bot
-from pegboard.client.organiser import Finished, Organiser, new_match
 from pegboard.client.run import run
-from pegboard.client.session import Player
 from pegboard.client.turn import RESIGN, Choice, MatchInfo, Refused, Turn
+
+if TYPE_CHECKING:
+    from pegboard.client.organiser import Finished, Organiser, new_match
+    from pegboard.client.session import Player
 
 __all__ = [
     "RESIGN",
@@ -29,3 +33,16 @@ __all__ = [
     "new_match",
     "run",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs grpc only for those who use it: `run` has a word to say to grpc before."""
+    if name in {"Finished", "Organiser", "new_match"}:
+        from pegboard.client import organiser
+
+        return getattr(organiser, name)
+    if name == "Player":
+        from pegboard.client.session import Player
+
+        return Player
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

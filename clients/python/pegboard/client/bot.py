@@ -12,6 +12,9 @@ from pegboard.v1 import match_pb2
 from pegboard.wire.codec import CODECS
 from pegboard.wire.turns import answer_bytes, move_answer_bytes
 
+PATIENCE_S = 60.0
+"""How long a bot tries to come back to a lost server before it gives up."""
+
 
 class Bot:
     """Override `choose`, or `choose_batch`; the other methods only where they are of use.

@@ -8,12 +8,15 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pegboard.client.bot import Bot, as_bot
-from pegboard.client.session import PATIENCE_S, Player, complain
+from pegboard.client.bot import PATIENCE_S, Bot, as_bot
 from pegboard.client.turn import Choice, Turn
 from pegboard.rules.errors import PegboardError
+from pegboard.wire.transport import wait_directly
+
+if TYPE_CHECKING:
+    from pegboard.client.session import Player
 
 STOP_S = 2.0
 """How long a bot that is told to stop waits for the server to end the stream."""
@@ -31,6 +34,9 @@ def run(
     again. Ends the process with status 1 and one line on standard error where that is of no use: a
     token that nobody has, a newer connection of the same bot, no server for `patience_s`.
     """
+    wait_directly()
+    from pegboard.client.session import Player  # imports grpc, which reads what was just set
+
     try:
         player = Player(
             as_bot(bot),
@@ -41,7 +47,7 @@ def run(
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             runner.run(_play(player))
     except PegboardError as error:
-        complain(f"pegboard bot: {error}")
+        sys.stderr.write(f"pegboard bot: {error}\n")
         sys.exit(1)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from time import perf_counter
@@ -13,7 +12,7 @@ from typing import Any
 import grpc
 import grpc.aio
 
-from pegboard.client.bot import Bot, encode_choice
+from pegboard.client.bot import PATIENCE_S, Bot, encode_choice
 from pegboard.client.channel import DEFAULT_ADDRESS, bearer, error_from, open_channel
 from pegboard.client.turn import UNKNOWN_MATCH, Choice, MatchInfo, Refused, Resign, Turn
 from pegboard.rules.errors import PegboardError, ServerFault, Silent, Unavailable
@@ -24,9 +23,6 @@ METHOD = "/pegboard.v1.PlayService/Play"
 PROTOCOL_VERSION = 1
 FLUSH_S = 0.005
 """A batch that takes longer is answered in parts, so that the others' turns come meanwhile."""
-
-PATIENCE_S = 60.0
-"""How long a bot tries to come back before it gives up."""
 
 BACKOFF_FIRST_S, BACKOFF_MOST_S = 0.1, 5.0
 SILENCE_BEATS = 3
@@ -53,6 +49,8 @@ class PlayStream:
         self._heartbeat = 0
         self._wake = asyncio.Event()
         self._ended = False
+        self._beats = -1  # heartbeats without a word since reading began; -1: not reading
+        self._timer: asyncio.TimerHandle | None = None
         self.welcome: play_pb2.Welcome | None = None
 
     async def play(self) -> None:
@@ -68,6 +66,9 @@ class PlayStream:
             failure = error_from(error)
         except asyncio.InvalidStateError:  # written to after the server ended the call
             failure = await self._status()
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
         if failure is not None:
             raise failure
 
@@ -99,15 +100,28 @@ class PlayStream:
 
     async def _read(self) -> Any:
         """Return the next response, or EOF. Raises `Silent` where nothing comes for too long."""
-        welcome = self.welcome
-        if welcome is None or not welcome.heartbeat_interval_ms:
-            return await self._call.read()
+        self._beats = 0
         try:
-            async with asyncio.timeout(welcome.heartbeat_interval_ms * SILENCE_BEATS / 1000):
-                return await self._call.read()
-        except TimeoutError:
+            response = await self._call.read()
+        except asyncio.CancelledError:
+            if self._beats > SILENCE_BEATS:
+                raise Silent(f"nothing from the server for {SILENCE_BEATS} heartbeats") from None
+            raise
+        self._beats = -1
+        return response
+
+    def _beat(self) -> None:
+        """Called at every heartbeat: end the call when reading has brought nothing for too many.
+
+        One timer a stream: a timeout around every read would cost more than reading.
+        """
+        if self._beats >= 0:
+            self._beats += 1
+        if self._beats > SILENCE_BEATS:
             self._call.cancel()
-            raise Silent("the server has been silent for three heartbeats") from None
+        elif self.welcome is not None:
+            interval_s = self.welcome.heartbeat_interval_ms / 1000
+            self._timer = asyncio.get_running_loop().call_later(interval_s, self._beat)
 
     async def _play_at_once(self) -> None:
         """Read, choose, answer, in turn."""
@@ -194,6 +208,8 @@ class PlayStream:
             self._heartbeat = response.heartbeat
         if response.HasField("welcome"):
             self.welcome = response.welcome
+            if self.welcome.heartbeat_interval_ms:
+                self._beat()
 
     def _take_news(self, response: play_pb2.PlayResponse) -> None:
         bot = self._bot
@@ -291,9 +307,3 @@ class Player:
         self._stopped.set()
         if self._stream is not None:
             await self._stream.close()
-
-
-def complain(line: str) -> None:
-    """Write a line to standard error."""
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
