@@ -21,7 +21,7 @@ from pegboard.rules.game import Choices, Game, State
 from pegboard.rules.shuffle import SeededChance
 from pegboard.v1 import cribbage_pb2, dominoes_pb2, match_pb2, play_pb2
 from pegboard.wire import codec, cribbage
-from pegboard.wire.turns import answer_bytes, move_answer_bytes, turn_bytes, turns_bytes
+from pegboard.wire.turns import answer_bytes, move_answer_bytes, seat_bytes, turn_bytes, turns_bytes
 
 LIMIT_MOVES = 250
 
@@ -76,7 +76,8 @@ def test_turns_views_and_events_come_back_as_they_went(variant: str, seats: int)
 
 def check_turn(family: str, seat: int, choices: Choices, view: Any) -> None:
     """A turn made of bytes is a `Turn`, and holds what went in."""
-    data = turn_bytes("matches/x-1", seat, 77, (9_000, 500), choices, view, codec.CODECS[family])
+    head = seat_bytes("matches/x-1", seat)
+    data = turn_bytes(head, 77, (9_000, 500), choices, view, codec.CODECS[family])
     (turn,) = play_pb2.PlayResponse.FromString(turns_bytes([data])).turns
     assert (turn.match, turn.seat, turn.turn_id) == ("matches/x-1", seat, 77)
     assert (turn.clock.turn_ms, turn.clock.bank_ms) == (9_000, 500)

@@ -19,7 +19,7 @@ from grpc.aio import EOF
 
 from pegboard.matches.host import MatchHost
 from pegboard.matches.mailbox import Delivery, Mailbox
-from pegboard.matches.match import Match, OpenTurn
+from pegboard.matches.match import Match, OpenTurn, Player
 from pegboard.matches.rejection import Rejection, RejectionReason
 from pegboard.rules.errors import (
     InvalidRequest,
@@ -40,8 +40,8 @@ from pegboard.service.messages import (
 )
 from pegboard.service.settings import Limits
 from pegboard.v1 import play_pb2
-from pegboard.wire.codec import CODECS, read_move
-from pegboard.wire.turns import turn_bytes, turns_bytes
+from pegboard.wire.codec import CODECS, Codec, read_move
+from pegboard.wire.turns import seat_bytes, turn_bytes, turns_bytes
 
 _log = structlog.get_logger("pegboard.play")
 _PREFIX = len(COLLECTION)
@@ -93,6 +93,7 @@ class PlaySession:
         self._bot = mailbox.bot
         self._error: PegboardError | None = None
         self._owed = 0
+        self._addressed: dict[Player, tuple[bytes, Codec]] = {}  # what its turns begin with
         self.turns_sent = 0
         self.messages_sent = 0
         self._allowance = Allowance(limits.excess_burst, limits.excess_per_s, time.monotonic())
@@ -236,6 +237,8 @@ class PlaySession:
                 result=result_message(match.result),
                 seats=match.seats_of(self._bot),
             )
+            for player in match.players:
+                self._addressed.pop(player, None)
         if self._beat_due:
             self._beat_due = False
             self._beats += 1
@@ -268,7 +271,7 @@ class PlaySession:
             time_ms = turn.start(now_ns)
             longest_ms = max(longest_ms, time_ms[0])
             try:
-                encoded.append(encode_turn(turn, time_ms))
+                encoded.append(self._turn(turn, time_ms))
             except Exception:
                 # A view that cannot be told is our bug: it ends that match, never the stream.
                 self._host.fault(turn.match)
@@ -276,6 +279,13 @@ class PlaySession:
         self.turns_sent += len(turns)
         self._thinks_until_s = max(self._thinks_until_s, now_ns / 1e9 + longest_ms / 1e3)
         return turns_bytes(encoded)
+
+    def _turn(self, turn: OpenTurn, time_ms: tuple[int, int]) -> bytes:
+        player = turn.player
+        addressed = self._addressed.get(player)
+        if addressed is None:
+            addressed = self._addressed[player] = _address(player)
+        return _encoded(turn, time_ms, *addressed)
 
     # Pulse
 
@@ -310,12 +320,19 @@ def bare(name: str) -> str:
 
 def encode_turn(turn: OpenTurn, time_ms: tuple[int, int]) -> bytes:
     """Return the serialised `Turn`."""
+    return _encoded(turn, time_ms, *_address(turn.player))
+
+
+def _address(player: Player) -> tuple[bytes, Codec]:
+    """Return what all turns of a player begin with, and how they go on."""
+    match = player.match
+    return seat_bytes(COLLECTION + match.id, player.seat), CODECS[match.game.family]
+
+
+def _encoded(turn: OpenTurn, time_ms: tuple[int, int], head: bytes, codec: Codec) -> bytes:
     player = turn.player
-    match, seat = player.match, player.seat
-    codec = CODECS[match.game.family]
-    name = COLLECTION + match.id
-    view = match.view(seat)
-    return turn_bytes(name, seat, turn.turn_id, time_ms, turn.choices, view, codec)
+    view = player.match.view(player.seat)
+    return turn_bytes(head, turn.turn_id, time_ms, turn.choices, view, codec)
 
 
 def typed_answer(

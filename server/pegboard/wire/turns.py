@@ -18,20 +18,20 @@ _K_TURNS = key(play_pb2.PlayResponse.DESCRIPTOR, "turns")
 
 
 def turn_bytes(
-    match: str,
-    seat: int,
+    head: bytes,
     turn_id: int,
     time_ms: tuple[int, int],
     choices: Choices,
     view: Any,
     codec: Codec,
 ) -> bytes:
-    """Return the serialised `Turn`. `match` is `matches/{id}`, `time_ms` (turn, bank)."""
+    """Return the serialised `Turn`. `head` is of `seat_bytes`, `time_ms` (turn, bank)."""
     moves, number = choices
     view_bytes = codec.view_bytes(view)
     parts = [
-        _seat_bytes(match, seat),
-        _K_TURN_ID + varint(turn_id),
+        head,
+        _K_TURN_ID,
+        varint(turn_id),
         _clock_bytes(time_ms),
         *codec.listed_bytes(moves),
         _K_VIEW,
@@ -54,8 +54,8 @@ def turns_bytes(turns: list[bytes]) -> bytes:
     return b"".join(parts)
 
 
-@lru_cache(maxsize=1 << 15)
-def _seat_bytes(match: str, seat: int) -> bytes:
+def seat_bytes(match: str, seat: int) -> bytes:
+    """Return the fields of a `Turn` that stay for a whole match, `matches/{id}` and a seat."""
     return play_pb2.Turn(match=match, seat=seat).SerializeToString()
 
 

@@ -40,7 +40,7 @@ from pegboard.rules.shuffle import ScriptedChance, SeededChance
 from pegboard.rules.tiles import parse_tile
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import CODECS
-from pegboard.wire.turns import turn_bytes
+from pegboard.wire.turns import seat_bytes, turn_bytes
 
 NAME = "matches/scripted"
 MOVE_MS = 10_000
@@ -103,8 +103,7 @@ class ScriptedMatch:
         if seat not in self.state.to_act():
             raise InvalidRequest(f"seat {seat} is not asked; {self.state.to_act()} are")
         data = turn_bytes(
-            NAME,
-            seat,
+            seat_bytes(NAME, seat),
             len(self.moves) + 1,
             (turn_ms, 0),
             self.state.choices(seat),

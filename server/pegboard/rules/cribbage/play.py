@@ -222,7 +222,9 @@ class Playing(PhaseState):
 
     def said_go(self) -> tuple[Seat, ...]:
         """Return the seats that said go in this count."""
-        return tuple(seat for seat in range(self.table.setup.seats) if self.gone >> seat & 1)
+        if not self.gone:  # mostly
+            return ()
+        return tuple([seat for seat in range(self.table.setup.seats) if self.gone >> seat & 1])
 
 
 class PlainPlaying(Playing):
