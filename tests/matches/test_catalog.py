@@ -84,3 +84,27 @@ async def test_a_seat_that_has_not_moved_keeps_its_turn_while_others_discard(var
         for turn in others:
             assert match.players[turn.seat].turn is turn
         await host.close()
+
+
+@pytest.mark.parametrize("variant", ["cribbage-ten-card", "cribbage-canadian-doubles"])
+async def test_bots_play_alike_whoever_answers_first(variant: str) -> None:
+    """Also where a seat is asked again while others still think: turns are numbered by seat."""
+    told = []
+    for place in (0, -1):
+        host = MatchHost(open_store(None, Durability.MEMORY))
+        await host.open()
+        seats = CATALOG[variant].game.seats[0]
+        spec = MatchSpec(variant, ("a",) * seats, seed=bytes(32), nonce="n")
+        (match,) = await host.create([CreateRequest(spec)])
+        box = host.connect("a")
+        turns = box.take().turns
+        while turns:
+            turn = turns.pop(place)
+            index = random.Random(f"{turn.seat}/{turn.turn_id}").randrange(len(turn.choices.moves))
+            assert host.answer("a", match.id, turn.seat, turn.turn_id, index=index) is None
+            turns += box.take().turns
+        moves = match.log.moves().splitlines()
+        told.append((match.ending, sorted(moves, key=lambda move: move[0])))
+        await host.close()
+    assert told[0] == told[1]
+    assert told[0][0] is not None

@@ -105,7 +105,7 @@ async def test_all_seats_of_a_phase_are_asked_at_once_and_keep_their_turns() -> 
     assert [player.turn for player in match.players] == [turns[0], turns[1], None]
     assert say(host, turns[0], index=1) is None
     assert say(host, turns[1], index=2) is None
-    assert taken(box).turn_id == 4
+    assert taken(box).turn_id == 2, "by seat, whoever answered first"
 
 
 async def test_a_turn_falls_when_its_question_becomes_another() -> None:
@@ -148,7 +148,7 @@ async def test_the_last_answer_may_come_again_after_the_end() -> None:
     assert "match m is over" in rejection.detail
 
 
-@pytest.mark.parametrize("turn_id", [0, 1, 2, 4, 99])
+@pytest.mark.parametrize("turn_id", [0, 1, 3, 99])
 async def test_an_answer_to_no_open_turn_is_stale(turn_id: int) -> None:
     """An answer to no open turn is stale."""
     host, match, turn = await guarded()
@@ -156,7 +156,7 @@ async def test_an_answer_to_no_open_turn_is_stale(turn_id: int) -> None:
     rejection = host.answer(bot, "m", turn.seat, turn_id, index=2)
     assert rejection is not None
     assert rejection.reason is RejectionReason.STALE_TURN
-    assert "turn 3 is open" in rejection.detail
+    assert "turn 2 is open" in rejection.detail
 
 
 @pytest.mark.parametrize(

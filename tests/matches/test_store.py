@@ -228,7 +228,7 @@ async def test_strict_publishes_turns_and_events_only_when_stored(tmp_path: Path
     await asyncio.wait_for(waiting, 1)
     assert match.event_count == 3
     delivery = box.take()
-    assert [turn.turn_id for turn in delivery.turns] == [3]
+    assert [turn.turn_id for turn in delivery.turns] == [2]
     assert delivery.events == [(match, 0, 1), (match, 1, 1)]
     assert play(host, match, {"a": box}) == 0
     await host.close()

@@ -268,7 +268,9 @@ class Turn(google.protobuf.message.Message):
     """`matches/{id}`."""
     seat: builtins.int
     turn_id: builtins.int
-    """Names the question. (match, seat, turn_id) is the key under which an answer counts once."""
+    """Counts the questions to the seat, from 1. (match, seat, turn_id) is the key under which an answer
+    counts once.
+    """
     @property
     def clock(self) -> Global___Clock: ...
     @property

@@ -45,7 +45,10 @@ class Referee(Protocol):
 
 
 class OpenTurn:
-    """A question to one seat. `turn_id` is 1 + the number of moves made when it was asked."""
+    """A question to one seat. `turn_id` counts the questions to the seat from 1.
+
+    By seat, so that where several are asked at once a number does not depend on who answers first.
+    """
 
     __slots__ = ("answer", "choices", "faults", "held", "player", "refusals", "sent", "turn_id")
 
@@ -101,15 +104,16 @@ class OpenTurn:
 
 
 class Player:
-    """A bot at a seat of one match. `turn` is open, `last` was answered last."""
+    """A bot at a seat of one match. `turn` is open, `last` was answered last; `asked` counts turns."""
 
-    __slots__ = ("bot", "clock", "last", "match", "overdue", "seat", "turn")
+    __slots__ = ("asked", "bot", "clock", "last", "match", "overdue", "seat", "turn")
 
     def __init__(self, match: Match, seat: Seat, bot: Bot, clock: SeatClock) -> None:
         self.match = match
         self.seat = seat
         self.bot = bot
         self.clock = clock
+        self.asked = 0
         self.turn: OpenTurn | None = None
         self.last: OpenTurn | None = None
         self.overdue: Overdue | None = None
@@ -355,7 +359,8 @@ class Match:
                 if player.turn.choices is choices:
                     continue
                 player.close_turn()
-            player.turn = OpenTurn(player, self.log.move_count + 1, choices)
+            player.asked += 1
+            player.turn = OpenTurn(player, player.asked, choices)
             opened.append(player.turn)
         return opened
 

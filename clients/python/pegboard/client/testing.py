@@ -104,7 +104,7 @@ class ScriptedMatch:
             raise InvalidRequest(f"seat {seat} is not asked; {self.state.to_act()} are")
         data = turn_bytes(
             seat_bytes(NAME, seat),
-            len(self.moves) + 1,
+            1 + sum(mover == seat for mover, _ in self.moves),
             (turn_ms, 0),
             self.state.choices(seat),
             self.state.view(seat),
