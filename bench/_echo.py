@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,8 @@ from typing import Any
 
 import grpc
 import uvloop
+
+from pegboard.wire.transport import DIRECT, SWITCH
 
 METHOD = "/bench.Echo/Play"
 MESSAGE = bytes(64)
@@ -70,13 +73,19 @@ async def drive(path: str, streams: int, seconds: float) -> None:
         print(sum(counts), time.perf_counter() - start, flush=True)
 
 
+def environment(direct: bool) -> dict[str, str]:
+    """Return the processes' environment; `direct`: gRPC waits as in Pegboard's own processes."""
+    return {**os.environ, SWITCH: DIRECT} if direct else {**os.environ}
+
+
 @contextlib.contextmanager
-def echo_server() -> Iterator[str]:
+def echo_server(direct: bool) -> Iterator[str]:
     """Run an echo server process; yields its socket."""
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "echo")
         command = [sys.executable, __file__, "server", path]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        env = environment(direct)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as process:
             assert process.stdout is not None
             process.stdout.readline()
             try:
@@ -85,12 +94,16 @@ def echo_server() -> Iterator[str]:
                 process.kill()
 
 
-def echoes_per_second(clients: int, streams: int, seconds: float) -> float:
-    """Measure round trips a second over all clients, each with so many streams."""
-    with echo_server() as path:
+def echoes_per_second(clients: int, streams: int, seconds: float, direct: bool = False) -> float:
+    """Measure round trips a second over all clients, each with so many streams.
+
+    gRPC is as it comes, unless `direct` (`wire.transport`).
+    """
+    with echo_server(direct) as path:
         command = [sys.executable, __file__, "client", path, str(streams), str(seconds)]
         processes = [
-            subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(clients)
+            subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(direct))
+            for _ in range(clients)
         ]
         outputs = [process.communicate()[0].split() for process in processes]
     return sum(int(count) / float(took) for count, took in outputs)
