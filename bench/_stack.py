@@ -18,7 +18,10 @@ from pegboard.client.organiser import Organiser, new_match
 ROOT = Path(__file__).resolve().parent.parent
 COMPILED = ROOT / ".venv-compiled" / "bin" / "python"
 """The interpreter of `make compiled`, where it has been run."""
-RANDOM_BOT = ROOT / "examples" / "bots" / "random_bot.py"
+RANDOM = (str(ROOT / "examples" / "bots" / "random_bot.py"),)
+"""The bot that plays at random, as arguments of an interpreter."""
+AT_ONCE = ("-c", "from pegboard.client import run; run(lambda turn: 0)")
+"""A bot that answers with the first move listed."""
 SECONDS_PER_TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -46,18 +49,18 @@ class Played(NamedTuple):
 
 @contextlib.asynccontextmanager
 async def stack(
-    bots: Sequence[str], durability: str, python: str = sys.executable
+    bots: Sequence[str], durability: str, python: str = sys.executable, bot: Sequence[str] = RANDOM
 ) -> AsyncIterator[Stack]:
-    """Start a server and a random bot for each name, all with `python`; stop them at the end."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    """Start a server and a bot for each name, all with `python`; stop them at the end."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
         tokens = folder / "tokens.toml"
-        lines = ["[bots]", *(f'{bot} = "token-{bot}"' for bot in bots)]
+        lines = ["[bots]", *(f'{name} = "token-{name}"' for name in bots)]
         tokens.write_text("\n".join([*lines, "[organisers]", 'bench = "token-bench"', ""]))
         tokens.chmod(0o600)
         address = f"unix:{folder / 'socket'}"
         server = start_server(python, folder, tokens, durability)
-        players = [start_bot(python, bot, address) for bot in bots]
+        players = [start_bot([python, *bot], name, address) for name in bots]
         try:
             async with Organiser(address, "token-bench") as organiser:
                 await organiser.ready()
@@ -90,10 +93,10 @@ def start_server(python: str, folder: Path, tokens: Path, durability: str) -> su
     return server
 
 
-def start_bot(python: str, name: str, address: str) -> subprocess.Popen[bytes]:
-    """Start a random bot in Python."""
+def start_bot(command: Sequence[str], name: str, address: str) -> subprocess.Popen[bytes]:
+    """Start a bot."""
     environment = {**os.environ, "PEGBOARD_ADDRESS": address, "PEGBOARD_TOKEN": f"token-{name}"}
-    return subprocess.Popen([python, str(RANDOM_BOT)], env=environment)
+    return subprocess.Popen(command, env=environment)
 
 
 def cpu_seconds(process: subprocess.Popen[str]) -> float:

@@ -1,8 +1,9 @@
 """Round trip of a single match, one decision at a time, beside the same grpc.aio echo.
 
-One match after the other, two external Python bots, a Unix socket: a decision is a turn out to a bot
-and its move back. The reference is one stream of 64-byte messages, echoed by gRPC as it comes; ours
-are told to wait for their sockets directly (`wire.transport`), and what that alone gives is printed.
+One match after the other, two external Python bots that answer at once, a Unix socket: a decision is a
+turn out to a bot and its move back. The reference is one stream of 64-byte messages, echoed by gRPC as
+it comes; ours are told to wait for their sockets directly (`wire.transport`), and what that alone
+gives is printed.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import argparse
 import asyncio
 
 from _echo import echoes_per_second
-from _stack import play, pythons, stack
+from _stack import AT_ONCE, play, pythons, stack
 
 
 async def microseconds(python: str, matches: int, durability: str) -> float:
     """Return the mean time of a decision in matches played one after the other."""
-    async with stack(("one", "two"), durability, python) as running:
+    async with stack(("one", "two"), durability, python, AT_ONCE) as running:
         await play(running, "draw", 3, 1, "warm-up")
         played = await play(running, "draw", matches, 1, "measured")
         return played.seconds / played.decisions * 1e6

@@ -275,6 +275,37 @@ async def test_moves_are_stored_within_20_ms_though_nobody_waits(tmp_path: Path)
     await host.close()
 
 
+@pytest.mark.parametrize("durability", STORED)
+async def test_what_somebody_is_told_is_synced(durability: Durability, tmp_path: Path) -> None:
+    """Results, creations and whoever waits; moves alone only where durability is strict."""
+    host = await opened(tmp_path / "store.db", durability)
+    synced: list[tuple[bool, bool]] = []  # (moves alone, whether synced)
+    write = host._store.write
+
+    def noted(texts: tuple[str, str, str], *args: Any) -> None:
+        write(texts, *args)
+        ((level,),) = host._store._writer.execute("PRAGMA synchronous").fetchall()
+        synced.append((not texts[0] and not texts[2], level == 2))
+
+    host._store.write = noted
+    box = {"a": host.connect("a")}
+    match = await host.begin("a", options={"stones": "6"})
+    play(host, match, box, moves=1)
+    for _ in range(200):
+        await asyncio.sleep(0.005)
+        if (True, durability is Durability.STRICT) in synced:
+            break
+    assert (True, durability is Durability.STRICT) in synced
+    play(host, match, box, moves=1)
+    await host.stored()
+    assert synced[-1] == (True, True), "somebody waited"
+    while match.result is None:
+        play(host, match, box)
+        await host.stored()
+    assert all(sync for alone, sync in synced if not alone)
+    await host.close()
+
+
 async def test_the_journal_gives_way_to_a_snapshot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,8 +1,8 @@
 """Group commit: whatever has happened while a transaction was being written goes into the next.
 
 One task a host. Creations, endings and whoever waits (`stored`) start a commit at once; moves alone
-wait for `MOVES_WAIT_S`, so that a store is at most 20 ms behind. Publishing what is stored is the
-host's affair, `Ledger.committed`.
+wait for more, but no longer than leaves time to write, so that a store is at most 20 ms behind.
+Publishing what is stored is the host's affair, `Ledger.committed`.
 
 When the store cannot be written, creations and waiters are told, everything else is kept and tried
 again each second; what would need the store is held back meanwhile. After `patience_s` the host gives
@@ -25,7 +25,9 @@ from pegboard.matches.store import Batch, Durability, Store
 from pegboard.rules.errors import StoreError
 from pegboard.rules.game import Seat
 
-MOVES_WAIT_S = 0.01
+BEHIND_S = 0.02
+"""How far behind its matches a store may be: the wait for more moves, and writing them twice over."""
+WAIT_LEAST_S = 0.005
 RETRY_S = 1.0
 SLOW_S = 0.25
 """A commit that takes longer holds turns back, so that no store falls behind its matches."""
@@ -49,6 +51,11 @@ class Commit:
         self.waiters: list[asyncio.Future[None]] = []
         self.texts = ("", "", "")
         self.snapshot = False
+
+    @property
+    def tells(self) -> bool:
+        """Whether somebody is told that it is stored, not only bots that moves count."""
+        return bool(self.created or self.ended or self.waiters)
 
 
 class Ledger(Protocol):
@@ -86,6 +93,7 @@ class Committer:
         self._event = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._busy = False
+        self._wait_s = BEHIND_S / 2
         self._closing = False
         self._snapshot_bytes = 0
         self._journal_bytes = SNAPSHOT_BYTES  # what an earlier process left is due
@@ -103,7 +111,7 @@ class Committer:
         if self.strict:
             self._event.set()
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(MOVES_WAIT_S, self._event.set)
+            self._timer = asyncio.get_running_loop().call_later(self._wait_s, self._event.set)
 
     def hold(self, turn: OpenTurn) -> None:
         """Publish the turn with the next commit."""
@@ -241,15 +249,19 @@ class Committer:
         return True
 
     async def _write(self, commit: Commit) -> StoreError | None:
-        slow = asyncio.get_running_loop().call_later(SLOW_S, self._hold_back)
+        loop = asyncio.get_running_loop()
+        slow = loop.call_later(SLOW_S, self._hold_back)
+        began = loop.time()
         try:
             if self._executor is None:
                 self.store.write(commit.texts)
             else:
                 write: Callable[..., None] = self.store.write
-                await asyncio.get_running_loop().run_in_executor(
-                    self._executor, write, commit.texts, commit.snapshot
+                sync = self.strict or commit.tells
+                await loop.run_in_executor(
+                    self._executor, write, commit.texts, commit.snapshot, sync
                 )
+            self._wait_s = max(WAIT_LEAST_S, BEHIND_S - 2 * (loop.time() - began))
         except StoreError as error:
             return error
         finally:

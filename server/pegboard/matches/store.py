@@ -130,6 +130,7 @@ class Store:
     def __init__(self, path: Path | None, durability: Durability) -> None:
         self.path = path
         self.durability = durability
+        self._syncs = True
         self._lock = None if path is None else _lock(path)
         try:
             self._writer = self._connect()
@@ -184,14 +185,18 @@ class Store:
 
     # Writing
 
-    def write(self, texts: tuple[str, str, str], snapshot: bool = False) -> None:
+    def write(self, texts: tuple[str, str, str], snapshot: bool = False, sync: bool = True) -> None:
         """Write `Batch.texts` in one transaction; with `snapshot` its journal takes the place of all.
 
-        Raises `StoreError`, and then nothing is written.
+        What is written outlives the process; with `sync` it outlives the machine, and so does all that
+        was written before. Raises `StoreError`, and then nothing is written.
         """
         created, journal, finished = texts
         writer = self._writer
         try:
+            if sync != self._syncs:
+                writer.execute(f"PRAGMA synchronous = {'FULL' if sync else 'NORMAL'}")
+                self._syncs = sync
             writer.execute("BEGIN IMMEDIATE")
             if created:
                 writer.execute(_CREATED, (created,))
