@@ -33,7 +33,7 @@ from setuptools import setup
 # Types are checked by `make check`; without the stubs of protobuf strictness has no use here.
 flags = ["--namespace-packages", "--explicit-package-bases", "--ignore-missing-imports",
          "--config-file="]
-extensions = mypycify([*flags, *{paths!r}], opt_level="3", debug_level="0",
+extensions = mypycify([*flags, *{paths!r}], opt_level="2", debug_level="0",
                         group_name="pegboard_compiled")
 setup(name="pegboard-compiled", packages=[], ext_modules=extensions)
 """
