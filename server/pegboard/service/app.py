@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import socket
+import ssl
 import stat
 import sys
 from collections.abc import Callable
@@ -129,7 +130,7 @@ class Server:
             raise InvalidRequest(
                 f"cannot listen on {address}; is the port taken, or the host another machine's?"
             ) from None
-        return f"{host}:{port}"
+        return f"{host}:{port}" if credentials is None else f"https://{host}:{port}"
 
     async def start(self) -> None:
         """Begin to answer."""
@@ -215,6 +216,13 @@ def tls_credentials(settings: ServeSettings) -> grpc.ServerCredentials | None:
         raise InvalidRequest("TLS needs both, the certificate and its key")
     try:
         pair = (key.read_bytes(), certificate.read_bytes())
+        # gRPC would take anything here, and say only later that it cannot listen.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=str)
+    except ssl.SSLError as error:
+        raise InvalidRequest(
+            f"{certificate} and {key} are not a certificate and its own key without a password, both"
+            f" PEM ({error.reason or error})"
+        ) from None
     except OSError as error:
         raise InvalidRequest(f"cannot read the TLS files: {error}") from None
     return grpc.ssl_server_credentials([pair])
