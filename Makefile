@@ -53,7 +53,7 @@ breaking: $(STAMP)        ## the contract stays compatible with that of AGAINST
 protos: $(STAMP)          ## regenerate the Python code of the contract
 	$(BIN)/python protos/generate.py
 
-bench: $(STAMP)           ## all benchmarks, each with its reference in the same run
+bench: $(STAMP) $(COMPILED_STAMP)  ## all benchmarks, pure and compiled, each with its reference in the same run
 	$(BIN)/pegboard bench $(QUICK)
 
 lock: $(STAMP)            ## resolve requirements.lock anew
