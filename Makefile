@@ -72,7 +72,8 @@ $(STAMP): requirements.lock pyproject.toml
 	touch $(STAMP)
 
 # mypy and setuptools, which compile, have the locked versions too; hatchling is the only one that floats.
-$(COMPILED_STAMP): $(STAMP) hatch_build.py pyproject.toml $(wildcard server/pegboard/*/*.py server/pegboard/*/*/*.py)
+$(COMPILED_STAMP): $(STAMP) hatch_build.py pyproject.toml $(wildcard \
+  server/pegboard/*/*.py server/pegboard/*/*/*.py clients/python/pegboard/*/*.py arena/pegboard/*/*.py protos/pegboard/v1/*.py)
 	@command -v $(CC) >/dev/null && $(BIN)/python -c \
 	  'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null || { \
 	  echo "make: compiling needs a C compiler and the headers of Python: apt-get install gcc python3-dev" >&2; \

@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -25,7 +26,7 @@ from pegboard.client.session import METHOD, PlayStream
 from pegboard.client.testing import ScriptedMatch, play_match, random_choice
 from pegboard.client.turn import CLAIM_TOO_HIGH, MUST_GO_OUT, Refused
 from pegboard.rules.cribbage.moves import Claim, Discard
-from pegboard.rules.errors import IllegalMove, InvalidRequest, Silent, Unavailable
+from pegboard.rules.errors import IllegalMove, InvalidRequest, MustGoOut, Silent, Unavailable
 from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.codec import read_move
 
@@ -118,6 +119,30 @@ def test_a_played_match_ends_or_is_resigned() -> None:
         play_match("draw", [random_choice, lambda turn: 99])
 
 
+def test_turns_are_numbered_as_by_a_server() -> None:
+    """Each question to a seat counts, also one that another seat has closed."""
+    match = ScriptedMatch("cribbage-muggins", 2, seed=3)
+    last: dict[int, Turn] = {}
+    asked = dict.fromkeys(range(2), 0)
+    choices: dict[int, Any] = {}
+    rng = Random(1)
+    while seats := match.state.to_act():
+        for seat in seats:
+            if match.state.choices(seat) is not choices.get(seat):
+                choices[seat] = match.state.choices(seat)
+                asked[seat] += 1
+            last[seat] = match.turn(seat)
+            assert last[seat].turn_id == match.turn(seat).turn_id == asked[seat]
+        seat = rng.choice(seats)
+        options = match.state.choices(seat)
+        low = options.number[0] if options.number else None
+        try:
+            match.apply(seat, options.complete(rng.randrange(len(options.moves)), low))
+        except MustGoOut:
+            break
+    assert max(asked.values()) > 50
+
+
 async def test_hooks_are_called() -> None:
     """Started, events, ended."""
     heard: list[str] = []
@@ -175,7 +200,7 @@ def test_stream_fields_are_taken_in_order() -> None:
 
 
 class Mute(grpc.GenericRpcHandler):
-    """Welcomes every bot and says nothing more."""
+    """Welcomes every bot, asks it one thing and says nothing more."""
 
     def service(self, handler_call_details: Any) -> Any:
         """Return the one method there is."""
@@ -184,20 +209,27 @@ class Mute(grpc.GenericRpcHandler):
     async def play(self, _requests: Any, context: Any) -> None:
         """Welcome, then be silent."""
         welcome = play_pb2.Welcome(protocol_version=1, heartbeat_interval_ms=50)
-        await context.write(play_pb2.PlayResponse(welcome=welcome).SerializeToString())
+        turn = play_pb2.Turn(match="matches/m", turn_id=1, legal_moves=[match_pb2.Move()])
+        response = play_pb2.PlayResponse(welcome=welcome, turns=[turn])
+        await context.write(response.SerializeToString())
         await asyncio.sleep(60)
 
 
-@pytest.mark.parametrize("batch", [False, True])
-async def test_a_server_that_says_nothing_is_left(batch: bool) -> None:
-    """After three heartbeats, and not by a timeout of its own around every read."""
+@pytest.mark.parametrize("batch_s", [None, 0.0, 0.5])
+async def test_a_server_that_says_nothing_is_left(batch_s: float | None) -> None:
+    """After three heartbeats, also while a thread thinks; the player then tries to come back."""
     server = grpc.aio.server()
     server.add_generic_rpc_handlers((Mute(),))
     port = server.add_insecure_port("localhost:0")
     await server.start()
     bot = as_bot(random_choice)
-    if batch:
-        bot.choose_batch = lambda turns: [0 for _ in turns]
+    if batch_s is not None:
+
+        def slow(turns: Sequence[Turn]) -> list[int]:
+            time.sleep(batch_s)
+            return [0 for _ in turns]
+
+        bot.choose_batch = slow
     async with open_channel(f"localhost:{port}") as channel:
         method: Any = channel.stream_stream(
             METHOD, response_deserializer=play_pb2.PlayResponse.FromString

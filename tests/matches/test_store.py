@@ -49,6 +49,10 @@ def make_damaged(path: Path) -> None:
 BAD_FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "text": (lambda path: path.write_text("name = 1\n" * 200), "is not a Pegboard store"),
     "foreign": (make_foreign, "is not a Pegboard store"),
+    "older": (
+        lambda path: spoil(path, "PRAGMA user_version = 1"),
+        "older Pegboard .store version 1, this one reads",
+    ),
     "newer": (
         lambda path: spoil(path, f"PRAGMA user_version = {SCHEMA_VERSION + 1}"),
         f"newer Pegboard .store version {SCHEMA_VERSION + 1}",
@@ -258,6 +262,38 @@ def rows_of(path: Path, query: str) -> list[tuple[object, ...]]:
     return found
 
 
+@pytest.mark.parametrize("durability", STORED)
+async def test_a_match_that_ends_in_recovery_costs_the_others_nothing(
+    durability: Durability, tmp_path: Path
+) -> None:
+    """A snapshot has to know all running matches; the first one is due at once."""
+    path = tmp_path / "store.db"
+    host = await opened(path, durability)
+    box = {"a": host.connect("a")}
+    names = [f"m{number}" for number in range(80)]
+    for name in names:
+        await host.begin("a", id=name, options={"stones": "30"})
+    await host.stored()
+    for _ in range(3):
+        play(host, host.get("m0"), box, moves=1)
+        await host.stored()
+    moves = {name: host.get(name).log.moves() for name in names}
+    assert all(moves.values())
+    await host.close()
+    spoil(path, "INSERT INTO journal(lines) VALUES ('1 0 TAKE 9')")
+
+    for _ in range(2):
+        host = await opened(path, durability)
+        await host.stored()
+        result = host.get("m0").result
+        assert result is not None
+        assert result.termination is Termination.SERVER_FAULT
+        assert {name: host.get(name).log.moves() for name in names[1:]} == {
+            name: moves[name] for name in names[1:]
+        }
+        await host.close()
+
+
 async def test_moves_are_stored_within_20_ms_though_nobody_waits(tmp_path: Path) -> None:
     """Moves are stored within 20 ms though nobody waits."""
     path = tmp_path / "store.db"
@@ -299,6 +335,18 @@ async def test_what_somebody_is_told_is_synced(durability: Durability, tmp_path:
     play(host, match, box, moves=1)
     await host.stored()
     assert synced[-1] == (True, True), "somebody waited"
+    play(host, match, box, moves=1)
+    for _ in range(200):
+        await asyncio.sleep(0.005)
+        if not host._commits._moves and not host._commits._busy:
+            break
+    statements: list[str] = []
+    host._store._writer.set_trace_callback(statements.append)
+    await host.stored()
+    checkpointed = any("wal_checkpoint" in statement for statement in statements)
+    assert checkpointed is (durability is Durability.BATCHED), "written before, and synced now"
+    await host.stored()
+    assert sum("wal_checkpoint" in statement for statement in statements) == checkpointed
     while match.result is None:
         play(host, match, box)
         await host.stored()

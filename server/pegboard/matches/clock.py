@@ -115,9 +115,9 @@ class SeatClock:
         return max(self.bank_ns, 0) // MILLISECOND
 
     @property
-    def left_bank_ms(self) -> int:
-        """What the bank holds; -1 where there is none."""
-        return self.bank_ns // MILLISECOND if self.bank_ns > 0 else min(self.bank_ns, 0)
+    def journal_bank_ms(self) -> int:
+        """What the bank holds, for the journal: -1 where there is none."""
+        return self.bank_ns // MILLISECOND
 
     def start(self, now_ns: int, lag_ns: int) -> None:
         """Begin a turn."""

@@ -1,7 +1,8 @@
 """Group commit: whatever has happened while a transaction was being written goes into the next.
 
 One task a host. Creations, endings and whoever waits (`stored`) start a commit at once; moves alone
-wait for more, but no longer than leaves time to write, so that a store is at most 20 ms behind.
+wait for more, but no longer than leaves time to write, so that a store is 20 ms behind at most, or
+twice what a slow disk takes for a write.
 Publishing what is stored is the host's affair, `Ledger.committed`.
 
 When the store cannot be written, creations and waiters are told, everything else is kept and tried
@@ -26,7 +27,7 @@ from pegboard.rules.errors import StoreError
 from pegboard.rules.game import Seat
 
 BEHIND_S = 0.02
-"""How far behind its matches a store may be: the wait for more moves, and writing them twice over."""
+"""How far behind its matches a store may be: a write that is going on, a wait for more, and a write."""
 WAIT_LEAST_S = 0.005
 RETRY_S = 1.0
 SLOW_S = 0.25
@@ -83,6 +84,8 @@ class Committer:
         self.strict = store.durability is Durability.STRICT
         self.journaled = store.durability is not Durability.MEMORY
         self.holding = self.strict
+        self.complete = False  # whether the ledger knows all running matches, as a snapshot must
+        self._unsynced = False
         self._ledger = ledger
         self._finish = finish
         self._patience_s = patience_s
@@ -105,7 +108,7 @@ class Committer:
     def moved(self, player: Player, move: Any) -> None:
         """The player has moved; where things are held, the events are published once stored."""
         match = player.match
-        self._moves.append((match.key, player.seat, move, player.clock.left_bank_ms))
+        self._moves.append((match.key, player.seat, move, player.clock.journal_bank_ms))
         if self.holding:
             self._unseen[match] = None
         if self.strict:
@@ -136,7 +139,8 @@ class Committer:
         """Wait until everything that has happened so far is stored. Raises `StoreError`."""
         if self.failure is not None:
             raise StoreError(str(self.failure))
-        if self._busy or self._moves or self._next.ended or self._next.created:
+        pending = self._moves or self._next.ended or self._next.created
+        if self._busy or self._unsynced or pending:
             await self._wait()
 
     async def _wait(self) -> None:
@@ -188,9 +192,8 @@ class Committer:
         unseen, self._unseen = self._unseen, {}
         moves, self._moves = self._moves, []
         commit.shown = [(match, match.log.count) for match in unseen]
-        commit.snapshot = self.journaled and self._journal_bytes >= max(
-            SNAPSHOT_BYTES, 4 * self._snapshot_bytes
-        )
+        due = self._journal_bytes >= max(SNAPSHOT_BYTES, 4 * self._snapshot_bytes)
+        commit.snapshot = self.journaled and self.complete and due
         if commit.snapshot:
             journal = [line for match in self._ledger.running() for line in _snapshot(match)]
         else:
@@ -261,6 +264,7 @@ class Committer:
                 await loop.run_in_executor(
                     self._executor, write, commit.texts, commit.snapshot, sync
                 )
+                self._unsynced = not sync
             self._wait_s = max(WAIT_LEAST_S, BEHIND_S - 2 * (loop.time() - began))
         except StoreError as error:
             return error
@@ -285,7 +289,7 @@ def _snapshot(match: Match) -> list[str]:
     """Return the lines of all moves of a running match and of its banks."""
     lines = [f"{match.key} {line}" for line in match.log.moves().splitlines()]
     for player in match.players:
-        bank_ms = player.clock.left_bank_ms
+        bank_ms = player.clock.journal_bank_ms
         if bank_ms >= 0:
             lines.append(journal_line(match.key, player.seat, "", bank_ms))
     return lines

@@ -95,6 +95,7 @@ class MatchHost:
             self._recover(row)
             if number % _RECOVERIES_AT_ONCE == 0:
                 await asyncio.sleep(0)
+        self._commits.complete = True
         if rows:
             log.info("recovered running matches", count=len(rows))
         self._ensure_ticking()

@@ -33,7 +33,7 @@ except ImportError:  # pragma: no cover
     fcntl = None  # type: ignore[assignment]
 
 APPLICATION_ID = 0x50454742  # "PEGB"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SQLITE_MIN = (3, 38, 0)
 """For `->>` and `UPDATE .. FROM`."""
 
@@ -82,10 +82,11 @@ _COLUMNS = (
 
 
 class Durability(Enum):
-    """When what happens is on the disk.
+    """When what happens is written, which outlives the process, and synced, which outlives the machine.
 
-    STRICT: nothing is published before it is. BATCHED: moves are published at once and stored at most
-    20 ms later; creations, results and unary answers wait. MEMORY: there is no file.
+    STRICT: nothing is published before it is both. BATCHED: moves are published at once, written some
+    20 ms later, and synced with what comes next of creations, results and unary answers, which wait
+    for it. MEMORY: there is no file.
     """
 
     STRICT = "strict"
@@ -163,7 +164,12 @@ class Store:
         if version > SCHEMA_VERSION:
             raise StoreError(
                 f"{self.path} was made by a newer Pegboard (store version {version}, this one reads"
-                f" up to {SCHEMA_VERSION}); update Pegboard or give another path"
+                f" {SCHEMA_VERSION}); update Pegboard or give another path"
+            )
+        if 0 < version < SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} was made by an older Pegboard (store version {version}, this one reads"
+                f" {SCHEMA_VERSION}); give another path"
             )
         writer.execute("PRAGMA journal_mode = WAL")
         if not version:
@@ -207,6 +213,9 @@ class Store:
             if finished:
                 writer.execute(_FINISHED, (finished,))
             writer.execute("COMMIT")
+            if sync and not any(texts):
+                # Nothing to commit is nothing to sync; a checkpoint begins by syncing all there is.
+                writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
         except sqlite3.Error as error:
             self._roll_back()
             raise StoreError(f"cannot write to {self._name}: {error}") from error

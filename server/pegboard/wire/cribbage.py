@@ -155,7 +155,7 @@ def _listed_pair(cards: tuple[Card, Card]) -> bytes:
     place = low << 6 | high
     listed = _LISTED_PAIRS.get(place)
     if listed is None:
-        listed = _LISTED_PAIRS[place] = _listed_cards(mv.Discard, cards)
+        listed = _LISTED_PAIRS[place] = delimited(_LISTED, move_bytes(mv.Discard(cards)))
     return listed
 
 

@@ -51,10 +51,12 @@ class PlayStream:
         self._ended = False
         self._beats = -1  # heartbeats without a word since reading began; -1: not reading
         self._timer: asyncio.TimerHandle | None = None
+        self._silence: Silent | None = None
         self.welcome: play_pb2.Welcome | None = None
 
     async def play(self) -> None:
         """Play until the server or `close` ends the stream. Raises `PegboardError`."""
+        failure: PegboardError | None = None
         try:
             await self._call.write(self._hello().SerializeToString())
             if self._bot.choose_batch is None:
@@ -66,9 +68,13 @@ class PlayStream:
             failure = error_from(error)
         except asyncio.InvalidStateError:  # written to after the server ended the call
             failure = await self._status()
+        except asyncio.CancelledError:
+            if self._silence is None:
+                raise
         finally:
             if self._timer is not None:
                 self._timer.cancel()
+        failure = self._silence or failure  # whatever came of it, we have cancelled the call
         if failure is not None:
             raise failure
 
@@ -99,14 +105,9 @@ class PlayStream:
         return error_from(grpc.aio.AioRpcError(code, trailing_metadata=trailing, details=details))
 
     async def _read(self) -> Any:
-        """Return the next response, or EOF. Raises `Silent` where nothing comes for too long."""
+        """Return the next response, or EOF."""
         self._beats = 0
-        try:
-            response = await self._call.read()
-        except asyncio.CancelledError:
-            if self._beats > SILENCE_BEATS:
-                raise Silent(f"nothing from the server for {SILENCE_BEATS} heartbeats") from None
-            raise
+        response = await self._call.read()
         self._beats = -1
         return response
 
@@ -118,6 +119,7 @@ class PlayStream:
         if self._beats >= 0:
             self._beats += 1
         if self._beats > SILENCE_BEATS:
+            self._silence = Silent(f"nothing from the server for {SILENCE_BEATS} heartbeats")
             self._call.cancel()
         elif self.welcome is not None:
             interval_s = self.welcome.heartbeat_interval_ms / 1000

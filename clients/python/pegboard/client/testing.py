@@ -35,7 +35,7 @@ from pegboard.rules.errors import (
     MustGoOut,
     PegboardError,
 )
-from pegboard.rules.game import Game, Outcome, Seat, State
+from pegboard.rules.game import Choices, Game, Outcome, Seat, State
 from pegboard.rules.shuffle import ScriptedChance, SeededChance
 from pegboard.rules.tiles import parse_tile
 from pegboard.v1 import play_pb2
@@ -79,6 +79,8 @@ class ScriptedMatch:
         self.seats = seats
         self.options = dict(options)
         self.moves: list[tuple[Seat, Any]] = []
+        self._questions: dict[Seat, tuple[int, Choices]] = {}  # how many so far, and the last
+        self._ask()
 
     def play(self, *moves: str) -> list[Any]:
         """Make moves, each `SEAT MOVE` in canonical notation, and return their events.
@@ -96,7 +98,16 @@ class ScriptedMatch:
         events = self.state.apply(seat, move)
         self.moves.append((seat, move))
         self.events += events
+        self._ask()
         return events
+
+    def _ask(self) -> None:
+        """Count the questions to each seat, as a server numbers its turns."""
+        for seat in self.state.to_act():
+            choices = self.state.choices(seat)
+            count, last = self._questions.get(seat, (0, None))
+            if choices is not last:
+                self._questions[seat] = (count + 1, choices)
 
     def turn(self, seat: Seat, turn_ms: int = MOVE_MS) -> Turn:
         """Return what the seat is asked now. Raises `InvalidRequest` where it is not asked."""
@@ -104,7 +115,7 @@ class ScriptedMatch:
             raise InvalidRequest(f"seat {seat} is not asked; {self.state.to_act()} are")
         data = turn_bytes(
             seat_bytes(NAME, seat),
-            1 + sum(mover == seat for mover, _ in self.moves),
+            self._questions[seat][0],
             (turn_ms, 0),
             self.state.choices(seat),
             self.state.view(seat),
