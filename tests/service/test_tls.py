@@ -47,7 +47,7 @@ asyncio.run(main())
 def test_a_match_over_tls(tmp_path: Path) -> None:
     """Both sides by the address that the server announces; without trust nobody gets through."""
     command = [sys.executable, "-m", "pegboard.cli.main", "serve", "--listen", "localhost:0"]
-    command += ["--tokens", str(token_file(tmp_path))]
+    command += ["--tokens", str(token_file(tmp_path)), "--store", str(tmp_path / "store.db")]
     command += ["--tls-certificate", str(CERTIFICATE), "--tls-key", str(KEY)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
