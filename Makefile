@@ -11,11 +11,14 @@ WORKERS ?= 2
 # What the contract must stay compatible with: main as it was before this branch or commit.
 AGAINST ?= $(shell git rev-parse --verify -q origin/main~1 || git rev-parse --verify -q main~1 || git rev-parse HEAD)
 
-.PHONY: demo all-variants test test-long test-oracle test-polyglot test-compiled compiled check breaking protos bench lock clean
+.PHONY: demo picture all-variants test test-long test-oracle test-polyglot test-compiled compiled check breaking protos bench lock clean
 
 demo: $(STAMP) $(NODE_STAMP)  ## play the quickstart tournament and verify its records
 	$(BIN)/pegboard tournament run examples/quickstart.toml
 	$(BIN)/pegboard replay runs/quickstart/records.jsonl --verify
+
+picture: demo             ## draw the picture of the README from the demo
+	$(BIN)/python docs/picture.py
 
 all-variants: $(STAMP)    ## play every variant there is and verify the records
 	$(BIN)/pegboard tournament run examples/all-variants.toml
