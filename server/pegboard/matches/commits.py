@@ -2,8 +2,8 @@
 
 One task a host. Creations, endings and whoever waits (`stored`) start a commit at once; moves alone
 wait for more, but no longer than leaves time to write, so that a store is 20 ms behind at most, or
-twice what a slow disk takes for a write.
-Publishing what is stored is the host's affair, `Ledger.committed`.
+twice what a slow disk takes for a write. Publishing what is stored is the host's affair,
+`Ledger.committed`.
 
 When the store cannot be written, creations and waiters are told, everything else is kept and tried
 again each second; what would need the store is held back meanwhile. After `patience_s` the host gives
@@ -85,7 +85,6 @@ class Committer:
         self.journaled = store.durability is not Durability.MEMORY
         self.holding = self.strict
         self.complete = False  # whether the ledger knows all running matches, as a snapshot must
-        self._unsynced = False
         self._ledger = ledger
         self._finish = finish
         self._patience_s = patience_s
@@ -140,7 +139,7 @@ class Committer:
         if self.failure is not None:
             raise StoreError(str(self.failure))
         pending = self._moves or self._next.ended or self._next.created
-        if self._busy or self._unsynced or pending:
+        if self._busy or self.store.unsynced or pending:
             await self._wait()
 
     async def _wait(self) -> None:
@@ -264,7 +263,6 @@ class Committer:
                 await loop.run_in_executor(
                     self._executor, write, commit.texts, commit.snapshot, sync
                 )
-                self._unsynced = not sync
             self._wait_s = max(WAIT_LEAST_S, BEHIND_S - 2 * (loop.time() - began))
         except StoreError as error:
             return error

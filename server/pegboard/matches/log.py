@@ -26,7 +26,6 @@ class Log:
         "_text",
         "count",
         "events",
-        "move_count",
         "visible",
         "waiters",
     )
@@ -34,7 +33,6 @@ class Log:
     def __init__(self) -> None:
         self.count = 0
         self.visible = 0
-        self.move_count = 0
         self.events: list[Any] = []
         self.waiters: list[Future[None]] = []
         self._digest = hashlib.sha256()
@@ -46,12 +44,10 @@ class Log:
         """Return a log of moves that cannot be replayed: for the record."""
         log = cls()
         log._text = moves
-        log.move_count = len(moves.splitlines())
         return log
 
     def append(self, seat: int, move: Any, events: list[Any]) -> None:
         """Add a move and its events."""
-        self.move_count += 1
         self._pending += (seat, move)
         self.add_events(events)
 
@@ -62,6 +58,11 @@ class Log:
         self.count += len(events)
         if len(kept) > 2 * KEPT:
             self._forget(len(kept) - KEPT)
+
+    @property
+    def move_count(self) -> int:
+        """How many moves there are."""
+        return len(self._text.splitlines()) + len(self._pending) // 2
 
     @property
     def first(self) -> int:

@@ -126,11 +126,15 @@ def open_store(path: Path | None, durability: Durability = Durability.BATCHED) -
 
 
 class Store:
-    """One store, open. `write` is for one thread, everything else for the one that opened it."""
+    """One store, open. `write` is for one thread, everything else for the one that opened it.
+
+    `unsynced`: something has been written that the machine could still lose.
+    """
 
     def __init__(self, path: Path | None, durability: Durability) -> None:
         self.path = path
         self.durability = durability
+        self.unsynced = False
         self._syncs = True
         self._lock = None if path is None else _lock(path)
         try:
@@ -213,9 +217,10 @@ class Store:
             if finished:
                 writer.execute(_FINISHED, (finished,))
             writer.execute("COMMIT")
-            if sync and not any(texts):
+            if sync and self.unsynced and not any(texts):
                 # Nothing to commit is nothing to sync; a checkpoint begins by syncing all there is.
                 writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            self.unsynced = not sync
         except sqlite3.Error as error:
             self._roll_back()
             raise StoreError(f"cannot write to {self._name}: {error}") from error
