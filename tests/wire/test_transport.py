@@ -51,3 +51,13 @@ def test_grpc_knows_the_switches() -> None:
         [sys.executable, "-c", QUIET], capture_output=True, text=True, timeout=60, check=True
     )
     assert (done.stdout, done.stderr) == ("", "")
+
+
+@pytest.mark.parametrize("module", ["pegboard.client", "pegboard.cli.main", "pegboard.cli.serve"])
+def test_main_programs_import_grpc_after_the_switch(module: str) -> None:
+    """gRPC reads it when it is imported: an import too early would silently cost each turn a third."""
+    code = f"import sys, {module}; print('grpc' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "False\n", done.stderr
