@@ -217,7 +217,7 @@ class Mute(grpc.GenericRpcHandler):
 
 @pytest.mark.parametrize("batch_s", [None, 0.0, 0.5])
 async def test_a_server_that_says_nothing_is_left(batch_s: float | None) -> None:
-    """After three heartbeats, also while a thread thinks; the player then tries to come back."""
+    """After three heartbeats, also while a thread thinks."""
     server = grpc.aio.server()
     server.add_generic_rpc_handlers((Mute(),))
     port = server.add_insecure_port("localhost:0")

@@ -16,8 +16,8 @@ from pegboard.service.settings import ServeSettings
 
 FILES = Path(__file__).parent / "tls"
 CERTIFICATE, KEY = FILES / "certificate.pem", FILES / "key.pem"
-OTHER_KEY = FILES / "other_key.pem"
 """For localhost, good for a hundred years, and worth nothing: everybody has the key."""
+OTHER_KEY = FILES / "other_key.pem"
 
 ONE_MATCH = """
 import asyncio, os
@@ -44,6 +44,21 @@ asyncio.run(main())
 """
 
 
+GIVES_UP = "from pegboard.client import run; run(lambda turn: 0, patience_s=0.5)"
+
+
+def client(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of the kit to its end."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
 def test_a_match_over_tls(tmp_path: Path) -> None:
     """Both sides by the address that the server announces; without trust nobody gets through."""
     command = [sys.executable, "-m", "pegboard.cli.main", "serve", "--listen", "localhost:0"]
@@ -56,26 +71,11 @@ def test_a_match_over_tls(tmp_path: Path) -> None:
             assert server.stdout is not None
             address = server.stdout.readline().removeprefix("listening on ").strip()
             assert address.startswith("https://localhost:")
-            env = {**os.environ, "ADDRESS": address, "TOKEN": ORGANISER}
-            trusting = {**env, "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": str(CERTIFICATE)}
-            done = subprocess.run(
-                [sys.executable, "-c", ONE_MATCH],
-                env=trusting,
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=False,
-            )
+            trust = {"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": str(CERTIFICATE)}
+            done = client(ONE_MATCH, ADDRESS=address, TOKEN=ORGANISER, **trust)
             assert done.stdout == "finished\n", done.stderr
-            distrustful = "from pegboard.client import run; run(lambda turn: 0, patience_s=0.5)"
-            refused = subprocess.run(
-                [sys.executable, "-c", distrustful],
-                env={**env, "PEGBOARD_ADDRESS": address, "PEGBOARD_TOKEN": token_of("alice")},
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=False,
-            )
+            token = token_of("alice")
+            refused = client(GIVES_UP, PEGBOARD_ADDRESS=address, PEGBOARD_TOKEN=token)
             assert refused.returncode == 1
             assert "pegboard bot: no server at https://localhost" in refused.stderr
             assert "Traceback" not in refused.stderr
