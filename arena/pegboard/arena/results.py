@@ -14,7 +14,7 @@ import msgspec
 from pegboard.arena.ratings import RESAMPLES, Block, Floats, Playing, Table, Tally, rate
 from pegboard.arena.schedule import Pairing, Schedule, attempt_of
 
-UNRATED = frozenset({"CANCELLED", "SERVER_FAULT"})
+UNRATED = frozenset({"CANCELLED", "SERVER_FAULT", "VOID"})
 """Terminations that say nothing about a bot: such a match is played again."""
 
 ATTEMPTS = 4

@@ -59,6 +59,8 @@ class _TerminationEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     TERMINATION_RESIGN: _Termination.ValueType  # 6
     TERMINATION_CANCELLED: _Termination.ValueType  # 7
     TERMINATION_SERVER_FAULT: _Termination.ValueType  # 8
+    TERMINATION_VOID: _Termination.ValueType  # 9
+    """No bot came. No result."""
 
 class Termination(_Termination, metaclass=_TerminationEnumTypeWrapper):
     """Why a match ended. A bot's fault is a result; a server fault is never rated."""
@@ -74,6 +76,8 @@ TERMINATION_CRASH: Termination.ValueType  # 5
 TERMINATION_RESIGN: Termination.ValueType  # 6
 TERMINATION_CANCELLED: Termination.ValueType  # 7
 TERMINATION_SERVER_FAULT: Termination.ValueType  # 8
+TERMINATION_VOID: Termination.ValueType  # 9
+"""No bot came. No result."""
 Global___Termination: typing_extensions.TypeAlias = Termination
 
 @typing.final
@@ -155,6 +159,8 @@ class MatchSpec(google.protobuf.message.Message):
     SEED_FIELD_NUMBER: builtins.int
     WITHHOLD_SEED_FIELD_NUMBER: builtins.int
     ILLEGAL_MOVE_LIMIT_FIELD_NUMBER: builtins.int
+    BLOCK_FIELD_NUMBER: builtins.int
+    BLOCK_MATCHES_FIELD_NUMBER: builtins.int
     variant: builtins.str
     """A catalog id, e.g. `cribbage`."""
     label: builtins.str
@@ -171,6 +177,12 @@ class MatchSpec(google.protobuf.message.Message):
     """Illegal moves that a seat may send in one turn before it forfeits: each but the last is
     rejected. 0 is the default, 3; 1 forfeits at once.
     """
+    block: builtins.str
+    """Free text that joins the matches of a duplicate block: the same deals, other seats. Until
+    `block_matches` of them have ended with a result, only organisers can read any of them.
+    """
+    block_matches: builtins.int
+    """How many matches the block has. Needed with `block`."""
     @property
     def bots(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """By seat: the bot that sits there."""
@@ -193,9 +205,11 @@ class MatchSpec(google.protobuf.message.Message):
         seed: builtins.bytes = ...,
         withhold_seed: builtins.bool = ...,
         illegal_move_limit: builtins.int = ...,
+        block: builtins.str = ...,
+        block_matches: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["time_control", b"time_control"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["bots", b"bots", "illegal_move_limit", b"illegal_move_limit", "label", b"label", "nonce", b"nonce", "options", b"options", "seed", b"seed", "time_control", b"time_control", "variant", b"variant", "withhold_seed", b"withhold_seed"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["block", b"block", "block_matches", b"block_matches", "bots", b"bots", "illegal_move_limit", b"illegal_move_limit", "label", b"label", "nonce", b"nonce", "options", b"options", "seed", b"seed", "time_control", b"time_control", "variant", b"variant", "withhold_seed", b"withhold_seed"]) -> None: ...
 
 Global___MatchSpec: typing_extensions.TypeAlias = MatchSpec
 
@@ -211,12 +225,17 @@ class TimeControl(google.protobuf.message.Message):
     INCREMENT_MS_FIELD_NUMBER: builtins.int
     MOVE_MS_FIELD_NUMBER: builtins.int
     STARTUP_MS_FIELD_NUMBER: builtins.int
+    MATCH_MS_FIELD_NUMBER: builtins.int
     bank_ms: builtins.int
     increment_ms: builtins.int
     move_ms: builtins.int
     """The cap for one turn."""
     startup_ms: builtins.int
     """From the match's creation until a seat's bot is connected."""
+    match_ms: builtins.int
+    """From the match's creation to its end. Then the seat that has used the most time loses
+    (TERMINATION_TIMEOUT). 0: no limit.
+    """
     def __init__(
         self,
         *,
@@ -224,8 +243,9 @@ class TimeControl(google.protobuf.message.Message):
         increment_ms: builtins.int = ...,
         move_ms: builtins.int = ...,
         startup_ms: builtins.int = ...,
+        match_ms: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["bank_ms", b"bank_ms", "increment_ms", b"increment_ms", "move_ms", b"move_ms", "startup_ms", b"startup_ms"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["bank_ms", b"bank_ms", "increment_ms", b"increment_ms", "match_ms", b"match_ms", "move_ms", b"move_ms", "startup_ms", b"startup_ms"]) -> None: ...
 
 Global___TimeControl: typing_extensions.TypeAlias = TimeControl
 
@@ -243,7 +263,7 @@ class Result(google.protobuf.message.Message):
     DETAIL_FIELD_NUMBER: builtins.int
     termination: Global___Termination.ValueType
     seat_at_fault: builtins.int
-    """The seat at fault, for every termination but NORMAL, CANCELLED and SERVER_FAULT."""
+    """The seat at fault, for every termination but NORMAL, CANCELLED, SERVER_FAULT and VOID."""
     detail: builtins.str
     """One sentence naming bot and reason where somebody was at fault."""
     @property

@@ -68,10 +68,13 @@ def spec_text(spec: MatchSpec) -> str:
             "increment_ms": control.increment_ms,
             "move_ms": control.move_ms,
             "startup_ms": control.startup_ms,
+            "match_ms": control.match_ms,
         },
         "nonce": spec.nonce,
         "withhold_seed": spec.withhold_seed,
         "illegal_move_limit": spec.illegal_move_limit,
+        "block": spec.block,
+        "block_matches": spec.block_matches,
     }
     return json.dumps(fields, separators=(",", ":"))
 
@@ -89,6 +92,8 @@ def read_spec(text: str, label: str) -> MatchSpec:
             nonce=fields["nonce"],
             withhold_seed=fields["withhold_seed"],
             illegal_move_limit=fields["illegal_move_limit"],
+            block=fields["block"],
+            block_matches=fields["block_matches"],
         )
     )
 

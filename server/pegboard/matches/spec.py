@@ -9,17 +9,24 @@ from enum import IntEnum
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """A seat's time, in milliseconds. Bank and increment 0: no bank, only the cap for each turn."""
+    """A seat's time, in milliseconds. Bank and increment 0: no bank, only the cap for each turn.
+
+    `match_ms` is the wall-clock limit of the whole match, 0 for none.
+    """
 
     bank_ms: int = 0
     increment_ms: int = 0
     move_ms: int = 10_000
     startup_ms: int = 60_000
+    match_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class MatchSpec:
-    """Variant, seats, time and deals of one match. `bots` by seat; `seed` None: the host draws it."""
+    """Variant, seats, time and deals of one match. `bots` by seat; `seed` None: the host draws it.
+
+    Matches of one `block` can be read by organisers alone until `block_matches` of them have a result.
+    """
 
     variant: str
     bots: tuple[str, ...]
@@ -30,6 +37,8 @@ class MatchSpec:
     seed: bytes | None = None
     withhold_seed: bool = False
     illegal_move_limit: int = 3
+    block: str = ""
+    block_matches: int = 0
 
 
 class Termination(IntEnum):
@@ -43,6 +52,7 @@ class Termination(IntEnum):
     RESIGN = 6
     CANCELLED = 7
     SERVER_FAULT = 8
+    VOID = 9
 
 
 @dataclass(frozen=True, slots=True)

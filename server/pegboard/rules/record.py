@@ -27,7 +27,7 @@ RULES_VERSIONS = ("1",)
 FORFEITS = frozenset({"ILLEGAL_MOVE", "TIMEOUT", "DISCONNECT", "CRASH", "RESIGN"})
 """Terminations by a seat's own fault."""
 
-UNRATED = frozenset({"CANCELLED", "SERVER_FAULT"})
+UNRATED = frozenset({"CANCELLED", "SERVER_FAULT", "VOID"})
 """Terminations without a result."""
 
 TERMINATIONS = frozenset({"NORMAL"}) | FORFEITS | UNRATED

@@ -37,6 +37,7 @@ def time_control_message(control: TimeControl) -> match_pb2.TimeControl:
         increment_ms=control.increment_ms,
         move_ms=control.move_ms,
         startup_ms=control.startup_ms,
+        match_ms=control.match_ms,
     )
 
 
@@ -51,6 +52,8 @@ def spec_message(spec: MatchSpec) -> match_pb2.MatchSpec:
         nonce=spec.nonce,
         withhold_seed=spec.withhold_seed,
         illegal_move_limit=spec.illegal_move_limit,
+        block=spec.block,
+        block_matches=spec.block_matches,
     )
 
 
@@ -68,12 +71,15 @@ def read_spec(message: match_pb2.MatchSpec) -> MatchSpec:
             increment_ms=control.increment_ms,
             move_ms=control.move_ms or default.move_ms,
             startup_ms=control.startup_ms or default.startup_ms,
+            match_ms=control.match_ms,
         ),
         label=message.label,
         nonce=message.nonce,
         seed=message.seed or None,
         withhold_seed=message.withhold_seed,
         illegal_move_limit=message.illegal_move_limit or 3,
+        block=message.block,
+        block_matches=message.block_matches,
     )
 
 

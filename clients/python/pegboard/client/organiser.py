@@ -48,6 +48,8 @@ def new_match(
     seed: bytes = b"",
     withhold_seed: bool = False,
     illegal_move_limit: int = 0,
+    block: str = "",
+    block_matches: int = 0,
     match_id: str = "",
     request_id: str = "",
 ) -> match_pb2.CreateMatchRequest:
@@ -62,6 +64,8 @@ def new_match(
         seed=seed,
         withhold_seed=withhold_seed,
         illegal_move_limit=illegal_move_limit,
+        block=block,
+        block_matches=block_matches,
     )
     return match_pb2.CreateMatchRequest(spec=spec, match_id=match_id, request_id=request_id)
 
