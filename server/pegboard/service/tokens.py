@@ -117,7 +117,7 @@ def load_tokens(path: Path | None) -> Tokens:
         sections = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRequest(f"cannot read the tokens in {path}: {error}") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # TOML, or a number that is too long
         raise InvalidRequest(f"{path} is no TOML: {error}") from None
     for section in sections:
         if section not in _SECTIONS:
