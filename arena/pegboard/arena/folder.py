@@ -28,9 +28,10 @@ from typing import IO, Any
 import msgspec
 
 from pegboard.arena.config import FREE_KEYS, changed_key
+from pegboard.arena.records import match_id
 from pegboard.arena.results import Finished, Results
 from pegboard.rules.errors import PegboardError
-from pegboard.rules.record import Record
+from pegboard.rules.record import PREFIX, Record
 
 TAKE_OVER_S = 15.0
 SYNC_S = 0.5
@@ -46,12 +47,12 @@ class _RunFile(msgspec.Struct, frozen=True):
     label: str
 
 
-class _RecordResult(msgspec.Struct, frozen=True):
+class _RecordResult(msgspec.Struct, frozen=True, rename="camel"):
     termination: str
-    seat_at_fault: int | None
-    points: tuple[float, ...]
-    scores: tuple[int, ...]
-    detail: str
+    seat_at_fault: int | None = None
+    points: tuple[float, ...] = ()
+    scores: tuple[int, ...] = ()
+    detail: str = ""
 
 
 class _RecordLine(msgspec.Struct, frozen=True):
@@ -220,9 +221,9 @@ def read_records(path: Path) -> Iterator[Finished]:
                 ) from None
             result = record.result
             yield Finished(
-                record.match,
+                match_id(record.match),
                 record.bots,
-                result.termination,
+                result.termination.removeprefix(PREFIX),
                 result.seat_at_fault,
                 result.points,
                 result.scores,

@@ -20,7 +20,7 @@ from pegboard.matches.attendance import Attendance
 from pegboard.matches.clock import MILLISECOND, SECOND, TICK_NS, Deadlines, SeatClock
 from pegboard.matches.commits import Commit, Committer
 from pegboard.matches.creation import Batch, CreateRequest, Creation
-from pegboard.matches.log import Log
+from pegboard.matches.log import Log, lines_of
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.match import FindGame, Match, OpenTurn, Player
 from pegboard.matches.registry import Matches, Registry, match_of
@@ -131,7 +131,7 @@ class MatchHost:
 
     def _replay(self, match: Match, row: Row) -> None:
         self._proceed(match, holding=False)
-        for line in row.moves.splitlines():
+        for line in lines_of(row.moves):
             text, _, move = line.partition(" ")
             player = match.players[int(text)]
             turn = player.turn
@@ -458,20 +458,25 @@ class MatchHost:
         return None
 
     def _refuse(self, player: Player, turn: OpenTurn, error: PegboardError) -> Rejection:
-        """Count an answer that is not legal, and forfeit when there were too many."""
+        """Count an answer that is not legal, and forfeit when there were too many.
+
+        The legality of a claim is the only one that a bot cannot know: the first of a turn that is too
+        high, and the first that is too low to go out, cost no attempt (R-C8.6, X-05). After that it
+        knows: a second one that is too high stands as 0 (`Match.play`), and what is needed to go out is
+        sure to be right.
+        """
         limit = player.match.spec.illegal_move_limit
         reason = RejectionReason.ILLEGAL_MOVE
-        if isinstance(error, ClaimTooHigh | MustGoOut):
-            # The only moves whose legality a bot cannot know (R-C8.6, X-05) cost no attempt.
-            high = isinstance(error, ClaimTooHigh)
-            reason = RejectionReason.CLAIM_TOO_HIGH if high else RejectionReason.MUST_GO_OUT
-            turn.refusals += 1
-            times, over = turn.refusals, turn.refusals >= self.settings.claims_max
-        else:
-            turn.faults += 1
-            times, over = turn.faults, turn.faults >= limit
-        if over:
-            detail = f"{error} (illegal answer {times} of turn {turn.turn_id})"
+        if isinstance(error, ClaimTooHigh):
+            reason = RejectionReason.CLAIM_TOO_HIGH
+        elif isinstance(error, MustGoOut):
+            reason = RejectionReason.MUST_GO_OUT
+        if reason is not RejectionReason.ILLEGAL_MOVE and reason not in turn.warned:
+            turn.warned += (reason,)
+            return Rejection(reason, str(error), limit - turn.faults)
+        turn.faults += 1
+        if turn.faults >= limit:
+            detail = f"{error} (illegal answer {turn.faults} of turn {turn.turn_id})"
             self.forfeit_seat(player, Termination.ILLEGAL_MOVE, detail)
             return Rejection(reason, f"{error}; the match is forfeited", 0)
         return Rejection(reason, str(error), limit - turn.faults)
@@ -559,8 +564,9 @@ def _chosen(turn: OpenTurn, index: int | None, move: Any, number: int | None) ->
 
 def _same(turn: OpenTurn, index: int | None, move: Any, number: int | None) -> bool:
     """Whether an answer names the move that the turn was answered with."""
+    made = turn.answer if turn.given is None else turn.given
     try:
-        return bool(_chosen(turn, index, move, number) == turn.answer)
+        return bool(_chosen(turn, index, move, number) == made)
     except PegboardError:
         return False
 

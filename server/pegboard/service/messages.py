@@ -103,7 +103,7 @@ def match_message(match: Match) -> match_pb2.Match:
         spec=spec_message(match.spec),
         state=match_pb2.MATCH_STATE_RUNNING,
         create_time=_timestamp(match.create_time),
-        commitment=match.commitment,
+        commitment=match.commitment.hex(),
         event_count=match.event_count,
     )
     if match.result is not None:
