@@ -148,7 +148,7 @@ class PlayService:
         turn = await self._host.next_turn(bot, match, wait_s)
         if turn is None:
             return play_pb2.GetTurnResponse()
-        time_ms = turn.start(self._host.now_ns())
+        time_ms = turn.time_ms(self._host.now_ns())
         return play_pb2.GetTurnResponse(turn=play_pb2.Turn.FromString(encode_turn(turn, time_ms)))
 
     @unary
@@ -166,6 +166,7 @@ class PlayService:
             )
         else:
             rejection = typed_answer(self._host, bot, answer, number)
+        self._host.called(bot)
         await self._host.stored()
         if rejection is None:
             return play_pb2.SubmitMoveResponse()

@@ -148,6 +148,7 @@ class PlaySession:
         """Take one message. Raises the `PegboardError` that ends the stream."""
         self._quiet_pulses = 0
         self._traffic.received += 1
+        self._mailbox.heard()
         try:
             request = play_pb2.PlayRequest.FromString(data)
         except DecodeError:
@@ -268,7 +269,7 @@ class PlaySession:
         longest_ms = 0
         encoded = []
         for turn in turns:
-            time_ms = turn.start(now_ns)
+            time_ms = turn.time_ms(now_ns)
             longest_ms = max(longest_ms, time_ms[0])
             try:
                 encoded.append(self._turn(turn, time_ms))
