@@ -31,6 +31,8 @@ Our own bugs are assertions, never one of these.
 
 from __future__ import annotations
 
+from pegboard.rules.plain import quoted
+
 
 class PegboardError(ValueError):
     """Base of all errors that somebody outside can cause."""
@@ -45,7 +47,9 @@ class UnknownVariant(PegboardError):
 
     def __init__(self, variant: str, nearest: tuple[str, ...] = ()) -> None:
         hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-        super().__init__(f"no variant {variant!r}{hint or '; `pegboard variants` lists them'}")
+        super().__init__(
+            f"no variant {quoted(variant)}{hint or '; `pegboard variants` lists them'}"
+        )
         self.variant = variant
         self.nearest = nearest
 
