@@ -312,6 +312,7 @@ def test_a_tournament_at_a_server_that_runs_elsewhere(tmp_path: Path, out: Path)
     """Tokens come from the environment; a bot without a command is somebody else's."""
     tokens = tmp_path / "tokens.toml"
     tokens.write_text('[organisers]\nme = "o"\n[bots]\none = "1"\ntwo = "2"\n')
+    tokens.chmod(0o600)
     socket = tmp_path / "s"
     serve = [sys.executable, "-m", "pegboard.cli.main", "serve", "--unix", str(socket)]
     serve += ["--tokens", str(tokens), "--durability", "memory", "--log-level", "error"]

@@ -65,6 +65,9 @@ def serve(
     tokens: Annotated[
         Path | None, typer.Option("--tokens", help="TOML file of the bots' and organisers' tokens.")
     ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Let matches and records be read without a token.")
+    ] = False,
     store: Annotated[
         Path, typer.Option("--store", help="The database file of all matches.")
     ] = Path("pegboard.db"),
@@ -90,6 +93,7 @@ def serve(
         listen=tuple(listen or ()),
         unix=tuple(unix or ()),
         tokens=tokens,
+        public=public,
         store=store,
         durability=durability,
         log_level=log_level,

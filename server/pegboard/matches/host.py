@@ -372,6 +372,19 @@ class MatchHost:
         """Return a new mailbox for the bot, replacing an older one; its open turns come (again)."""
         return self._attendance.connect(bot, max_open_turns, events)
 
+    def running_of(self, bot: str) -> int:
+        """Return in how many running matches the bot sits."""
+        known = self._attendance.bots.get(bot)
+        return 0 if known is None else len(known.matches)
+
+    def is_asked(self, match_id: str, seat: Seat, turn_id: int) -> bool:
+        """Return whether this turn is open."""
+        match = self._running.get(match_id)
+        if match is None or not 0 <= seat < len(match.players):
+            return False
+        turn = match.players[seat].turn
+        return turn is not None and turn.turn_id == turn_id
+
     async def next_turn(self, bot: str, match_id: str, wait_s: float) -> OpenTurn | None:
         """Return an open turn of the bot (in this match, or "" for any), waiting for one.
 
