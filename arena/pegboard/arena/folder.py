@@ -237,7 +237,7 @@ def read_results(path: Path) -> Results:
         raise FolderError(
             f"{file}: no such file; `pegboard tournament run FILE.toml --out {path}` makes it"
         ) from None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise FolderError(f"{file} cannot be read: {error}") from None
 
 
@@ -247,7 +247,7 @@ def read_records(path: Path) -> Iterator[Finished]:
         for number, line in enumerate(file, start=1):
             try:
                 record = _RECORD_LINES.decode(line)
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, RecursionError) as error:
                 raise FolderError(
                     f"{path}, line {number}: not a record: {error}; remove the line and the match "
                     "is played again"
@@ -303,7 +303,7 @@ def _read_run_file(path: Path) -> _RunFile:
             run = _RUN_FILES.decode(data)
             bytes.fromhex(run.secret)
             return run
-    except (OSError, ValueError, msgspec.DecodeError) as error:
+    except (OSError, ValueError, msgspec.DecodeError, RecursionError) as error:
         raise FolderError(f"{path} cannot be read: {error}; play in another folder") from None
     raise FolderError(
         f"{path} is of version {version}, and this program continues runs of version "

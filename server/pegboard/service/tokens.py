@@ -149,7 +149,7 @@ def load_tokens(path: Path | None) -> Tokens:
         raise InvalidRequest(f"cannot read the tokens in {path}: {reason}") from None
     except UnicodeDecodeError:
         raise InvalidRequest(f"{path} is not a TOML file: its text is not UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # TOML, or a number that is too long
         raise InvalidRequest(f"{path} is not a TOML file: {plain(str(error))}") from None
     for section in sections:
         if section not in _SECTIONS:
