@@ -268,7 +268,7 @@ def test_a_bad_bot_stops_nobody(tmp_path: Path, out: Path) -> None:
 ZOO = (
     *("exits", "hangs", "noise", "garbage_first", "garbage_later", "old_protocol", "illegal"),
     *("stale", "meddler", "impostor", "organiser", "huge", "flood", "chatter", "deaf", "crash"),
-    *("slow", "greeter"),
+    *("slow", "greeter", "resigner", "longnames", "stutter", "loudkit", "revolving"),
 )
 
 
