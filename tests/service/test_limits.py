@@ -10,7 +10,7 @@ import grpc
 import grpc.aio
 import pytest
 from google.rpc import error_details_pb2, status_pb2
-from tests.service.rig import ORGANISER, Rig, metadata_of, serving, token_of
+from tests.service.rig import ORGANISER, Rig, metadata_of, serving, token_of, until
 
 from pegboard.client import new_match
 from pegboard.rules import errors
@@ -18,6 +18,11 @@ from pegboard.rules.plain import plain, quoted, sentence
 from pegboard.service.settings import Limits
 from pegboard.v1 import cribbage_pb2, match_pb2, play_pb2
 
+SMALL_WINDOW = [
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.http2.lookahead_bytes", 1024),
+    ("grpc.http2.bdp_probe", 0),
+]
 EMPTY_RESIGNATION = b"\x1a\x00"
 LOUD = "\n\x1b[31m\u2028\0" * 100_000
 
@@ -149,8 +154,7 @@ async def test_streams_without_hello_are_bounded() -> None:
     """The oldest of them ends; who says Hello at once is not disturbed."""
     async with serving(Limits(greeting_streams=3, stop_s=1.0)) as rig:
         silent = [rig.wire() for _ in range(3)]
-        while len(rig.server._play._greeting) < 3:
-            await asyncio.sleep(0.001)
+        await until(lambda: len(rig.server._play._greeting) == 3)
         last = rig.wire()
         async with asyncio.timeout(10):
             error = await silent[0].end()
@@ -162,19 +166,19 @@ async def test_streams_without_hello_are_bounded() -> None:
 
 async def test_open_calls_are_bounded() -> None:
     """Polls do not pile up."""
-    async with serving(Limits(calls_at_once=2, stop_s=1.0)) as rig:
-        async with grpc.aio.insecure_channel(rig.address) as channel:
-            call: Any = channel.unary_unary("/pegboard.v1.PlayService/GetTurn")
-            request = play_pb2.GetTurnRequest(wait_ms=60_000).SerializeToString()
-            polls = [call(request, metadata=metadata_of("zoe")) for _ in range(3)]
-            done, _ = await asyncio.wait(
-                [asyncio.ensure_future(poll.code()) for poll in polls],
-                return_when=asyncio.FIRST_COMPLETED,
-                timeout=10,
-            )
-            assert [task.result() for task in done] == [grpc.StatusCode.RESOURCE_EXHAUSTED]
-            for poll in polls:
-                poll.cancel()
+    limits = Limits(calls_at_once=2, stop_s=1.0)
+    async with serving(limits) as rig, grpc.aio.insecure_channel(rig.address) as channel:
+        call: Any = channel.unary_unary("/pegboard.v1.PlayService/GetTurn")
+        request = play_pb2.GetTurnRequest(wait_ms=60_000).SerializeToString()
+        polls = [call(request, metadata=metadata_of("zoe")) for _ in range(3)]
+        done, _ = await asyncio.wait(
+            [asyncio.ensure_future(poll.code()) for poll in polls],
+            return_when=asyncio.FIRST_COMPLETED,
+            timeout=10,
+        )
+        assert [task.result() for task in done] == [grpc.StatusCode.RESOURCE_EXHAUSTED]
+        for poll in polls:
+            poll.cancel()
 
 
 async def failure(
@@ -266,25 +270,22 @@ async def test_departures_are_not_faults(monkeypatch: pytest.MonkeyPatch) -> Non
     """A bot that goes while its events are written, and a poll that is cancelled."""
     faults: list[Any] = []
     monkeypatch.setattr("pegboard.service.errors._log.error", lambda *a, **k: faults.append(k))
-    async with serving() as rig:
+    limits = Limits(heartbeat_s=0.3, silence_beats=1000, stop_s=1.0)
+    async with serving(limits) as rig:
         async with rig.organiser() as organiser:
-            await organiser.create([new_match("cribbage", ["zoe", "bob"])] * 300)
+            await organiser.create([new_match("cribbage", ["zoe", "bob"])] * 600)
         for _ in range(3):
-            options = [("grpc.use_local_subchannel_pool", 1), ("grpc.http2.lookahead_bytes", 1024)]
-            async with grpc.aio.insecure_channel(rig.address, options) as channel:
+            async with grpc.aio.insecure_channel(rig.address, SMALL_WINDOW) as channel:
                 method: Any = channel.stream_stream("/pegboard.v1.PlayService/Play")
                 call = method()
                 hello = play_pb2.Hello(token=token_of("zoe"), protocol_version=1, events=True)
                 await call.write(play_pb2.PlayRequest(hello=hello).SerializeToString())
                 await call.read()
                 (session,) = rig.server._play._sessions
-                async with asyncio.timeout(10):
-                    while not session._is_writing:
-                        await asyncio.sleep(0.001)
+                # For three pulses the same message is being written: the window is full.
+                await until(lambda each=session: each._blocked_pulses >= 3)
                 call.cancel()
-            async with asyncio.timeout(10):
-                while rig.server._play._sessions:
-                    await asyncio.sleep(0.001)
+            await until(lambda: not rig.server._play._sessions)
     assert faults == []
 
 
