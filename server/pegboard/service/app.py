@@ -284,8 +284,22 @@ def configure_log(level: str) -> None:
             structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: StandardError(),
     )
+
+
+class StandardError:
+    """Writes entries to standard error as it is now. Where nothing reads it, a server still serves."""
+
+    def msg(self, line: str) -> None:
+        """Write one entry."""
+        try:
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+        except (OSError, ValueError):  # closed, or a pipe without a reader
+            pass
+
+    debug = info = warning = error = msg
 
 
 def bound_values(_logger: Any, _method: str, entry: MutableMapping[str, Any]) -> Mapping[str, Any]:
