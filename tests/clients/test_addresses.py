@@ -57,7 +57,16 @@ def test_what_an_address_means(text: str, address: Address) -> None:
             "::1:80",
         ),
         *("host:1/path", "host:1?x", "user@host:1", "http://", "https://host", "ftp://host:1"),
-        *("dns:///host:1", "ho st:1", "host:1 ", "unix:", "unix://host/path", "host:١", "[::1]"),
+        *(
+            "dns:///host:1",
+            "ho st:1",
+            "host:1 ",
+            "unix:",
+            "unix://host/path",
+            "unix:/a,b",
+            "host:١",
+            "[::1]",
+        ),
         *("unix:/" + "x" * 107, "unix-abstract:x", "unix:/a\0b", "host\n:1", "HTTPS://host:1"),
     ],
 )

@@ -23,8 +23,7 @@ from rich.text import Text
 
 from pegboard.arena.ratings import Table
 from pegboard.arena.results import EventTable, Line, Results
-from pegboard.arena.terminal import json_text, say, symbol
-from pegboard.rules.printable import printable
+from pegboard.arena.terminal import json_text, say, shown, symbol
 
 PLAIN_EVERY_S = 10.0
 CROSSTABLE_BOTS = 12
@@ -116,7 +115,7 @@ class PlainReporter:
 
     def note(self, sentence: str) -> None:
         """Print a line."""
-        say(printable(sentence))
+        say(shown(sentence))
 
     def stopped(self) -> None:
         """Do nothing."""
@@ -155,7 +154,7 @@ class LiveReporter:
 
     def started(self, plan: Plan) -> None:
         """Print the headline and open the display."""
-        self._console.print(Text(printable(headline(plan)), style="bold"))
+        self._console.print(Text(shown(headline(plan)), style="bold"))
         self._live = Live(
             Text("starting server and bots", style="dim"),
             console=self._console,
@@ -172,7 +171,7 @@ class LiveReporter:
     def note(self, sentence: str) -> None:
         """Print a line above the display."""
         stamp = time.strftime("%H:%M:%S")
-        self._console.print(Text.assemble((f"{stamp} ", "dim"), (printable(sentence), "yellow")))
+        self._console.print(Text.assemble((f"{stamp} ", "dim"), (shown(sentence), "yellow")))
 
     def stopped(self) -> None:
         """Close the display."""
@@ -188,7 +187,7 @@ class LiveReporter:
         """Print the tables as they are and how to go on."""
         if results.finished:
             print_results(results)
-        self._console.print(Text(printable(continuation(results, folder)), style="bold"))
+        self._console.print(Text(shown(continuation(results, folder)), style="bold"))
 
 
 # Sentences
@@ -260,7 +259,7 @@ def live_view(snapshot: Snapshot) -> RenderableType:
         faults = snapshot.faults.get(line.bot, 0)
         table.add_row(
             str(line.rank),
-            Text(printable(line.bot), style="bold" if line.rank == 1 else ""),
+            Text(shown(line.bot), style="bold" if line.rank == 1 else ""),
             with_error(line.score, line.error),
             f"{round(line.elo):+}",
             f"{line.games:,}",
@@ -290,15 +289,15 @@ def results_view(results: Results, console: Console) -> list[RenderableType]:
     if not results.complete:
         title += f" of {results.total:,}"
     parts: list[RenderableType] = [
-        Text(printable(title), style="bold"),
+        Text(shown(title), style="bold"),
         _fitting(console, *whole),
     ]
     for event in results.events if len(results.events) > 1 else ():
         lines = tuple(line for line in event.lines if line.games)
-        parts.append(Text(printable(event_title(event)), style="bold"))
+        parts.append(Text(shown(event_title(event)), style="bold"))
         parts.append(_fitting(console, lines, results.bots, event.cross, event.cross_games))
     parts += [
-        Text.assemble((f"{printable(bot)}: ", "bold"), printable(detail), style="yellow")
+        Text.assemble((f"{shown(bot)}: ", "bold"), shown(detail), style="yellow")
         for bot, detail in results.last_faults.items()
     ]
     if results.unrated:
@@ -357,14 +356,14 @@ def standings(
         cells = [cell(cross[own][other], games[own][other]) for other in order] if cross else []
         table.add_row(
             str(line.rank),
-            Text(printable(line.bot), style="bold" if line.rank == 1 else ""),
+            Text(shown(line.bot), style="bold" if line.rank == 1 else ""),
             f"{round(line.elo):+}",
             interval(line),
             with_error(line.score, line.error),
             f"{line.points:,.1f}",
             f"{line.games:,}",
             *cells,
-            *([Text(printable(fault_words(line.faults)), style="red")] if faulty else []),
+            *([Text(shown(fault_words(line.faults)), style="red")] if faulty else []),
         )
     return table
 

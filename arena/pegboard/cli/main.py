@@ -13,9 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from pegboard.arena.terminal import lead_nowhere, say, settle_streams
+from pegboard.arena.terminal import lead_nowhere, say, settle_streams, shown
 from pegboard.rules.errors import InvalidRequest, PegboardError
-from pegboard.rules.printable import printable
 
 APP_OPTIONS: dict[str, Any] = {
     "add_completion": False,
@@ -74,6 +73,9 @@ def serve(
     tokens: Annotated[
         Path | None, typer.Option("--tokens", help="TOML file of the bots' and organisers' tokens.")
     ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Let matches and records be read without a token.")
+    ] = False,
     store: Annotated[
         Path, typer.Option("--store", help="The database file of all matches.")
     ] = Path("pegboard.db"),
@@ -99,6 +101,7 @@ def serve(
         listen=tuple(listen or ()),
         unix=tuple(unix or ()),
         tokens=tokens,
+        public=public,
         store=store,
         durability=durability,
         log_level=log_level,
@@ -283,7 +286,7 @@ def run(arguments: list[str]) -> int:
 def fail(*sentences: str) -> int:
     """Print the line that a fault gets; several only for a file with several faults."""
     for sentence in sentences:
-        say(f"pegboard: {printable(sentence)}")
+        say(f"pegboard: {shown(sentence)}")
     return EXIT_USAGE
 
 

@@ -13,22 +13,28 @@ from pegboard.rules.cribbage.events import Dealt, GameEnded
 from pegboard.rules.cribbage.game import Cribbage
 from pegboard.rules.errors import InvalidRequest, PegboardError, RecordError
 from pegboard.rules.game import explained
-from pegboard.rules.record import Record, game_of, replay, seats_of, verify
+from pegboard.rules.record import (
+    MATCHES,
+    Record,
+    game_of,
+    records_in,
+    replay,
+    seats_of,
+    verify,
+)
 
 
 def records(path: Path, match: str | None) -> Iterator[Record]:
-    """Yield the records of a file, one a line. Raises `RecordError` naming the line."""
+    """Yield the records of a file, one a line or printed over several. Raises `RecordError`."""
+    wanted = None if match is None else match.removeprefix(MATCHES)
     found = False
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            record = Record.from_json(line)
-        except PegboardError as error:
-            raise RecordError(f"{path}, line {number}: {error}") from None
-        if match is None or record.match in (match, f"matches/{match}"):
-            found = True
-            yield record
+    try:
+        for _, record in records_in(read_text(path)):
+            if wanted is None or record.match == wanted:
+                found = True
+                yield record
+    except PegboardError as error:
+        raise RecordError(f"{path}, {error}") from None
     if not found:
         raise InvalidRequest(f"{path} holds no record{f' of match {match}' if match else ''}")
 

@@ -59,6 +59,8 @@ def _socket_path(text: str) -> str:
             raise InvalidRequest(
                 f"{text[:200]!r} is not an address; write unix:/path or unix:///path"
             )
+    if "," in path:
+        raise InvalidRequest(f"gRPC cannot dial {text[:200]!r}; choose a path without commas")
     if not path:
         raise InvalidRequest("the address 'unix:' has no path; write unix:/path/of/the/socket")
     size = len(os.fsencode(path))

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 from pegboard.client.bot import PATIENCE_S, Bot, as_bot
 from pegboard.client.turn import Choice, Turn
 from pegboard.rules.errors import PegboardError, Unauthenticated
-from pegboard.rules.printable import printable
+from pegboard.rules.plain import plain
 from pegboard.wire.transport import wait_directly
 
 if TYPE_CHECKING:
     from pegboard.client.session import Player
 
+LINE_MOST = 1_000
 STOP_S = 2.0
 """How long a bot that is told to stop waits for the server to end the stream."""
 
@@ -61,7 +62,7 @@ def run(
 
 def say(sentence: str) -> None:
     """Print a line on standard error."""
-    sys.stderr.write(f"pegboard bot: {printable(sentence)}\n")
+    sys.stderr.write(f"pegboard bot: {plain(sentence, LINE_MOST)}\n")
     sys.stderr.flush()
 
 
