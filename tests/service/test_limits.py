@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import Any
 
 import grpc
 import grpc.aio
 import pytest
 from google.rpc import error_details_pb2, status_pb2
-from tests.service.rig import ORGANISER, Rig, metadata_of, serving, token_of, until
+from tests.patience import until
+from tests.service.rig import ORGANISER, Rig, metadata_of, serving, token_of
 
 from pegboard.client import new_match
 from pegboard.rules import errors
@@ -283,10 +285,15 @@ async def test_departures_are_not_faults(monkeypatch: pytest.MonkeyPatch) -> Non
                 await call.read()
                 (session,) = rig.server._play._sessions
                 # For three pulses the same message is being written: the window is full.
-                await until(lambda each=session: each._blocked_pulses >= 3)
+                await until(partial(is_blocked, session))
                 call.cancel()
             await until(lambda: not rig.server._play._sessions)
     assert faults == []
+
+
+def is_blocked(session: Any) -> bool:
+    """Say whether the same message has been under way for three pulses."""
+    return bool(session._blocked_pulses >= 3)
 
 
 async def test_answers_to_open_turns_cost_nothing() -> None:
