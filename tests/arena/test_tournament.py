@@ -306,7 +306,7 @@ def test_a_bad_bot_stops_nobody(tmp_path: Path, out: Path) -> None:
 ZOO = (
     *("exits", "hangs", "noise", "garbage_first", "garbage_later", "old_protocol", "illegal"),
     *("stale", "meddler", "impostor", "organiser", "huge", "flood", "chatter", "deaf", "crash"),
-    *("slow", "greeter"),
+    *("slow", "stuffed", "holder", "poller", "greeter"),
 )
 
 
@@ -350,6 +350,7 @@ def test_a_tournament_at_a_server_that_runs_elsewhere(tmp_path: Path, out: Path)
     """Tokens come from the environment; a bot without a command is somebody else's."""
     tokens = tmp_path / "tokens.toml"
     tokens.write_text('[organisers]\nme = "o"\n[bots]\none = "1"\ntwo = "2"\n')
+    tokens.chmod(0o600)
     socket = tmp_path / "s"
     serve = [sys.executable, "-m", "pegboard.cli.main", "serve", "--unix", str(socket)]
     serve += ["--tokens", str(tokens), "--durability", "memory", "--log-level", "error"]

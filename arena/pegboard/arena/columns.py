@@ -14,11 +14,15 @@ from rich.cells import cell_len
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from pegboard.arena.terminal import symbol
+
 NAME_FLOOR = 16
 """Names are shortened to this before columns go; further only where no column is left to go."""
 LUXURY = 9
 """Columns of this rank go before names are shortened."""
 _GAP = 2
+_ASCII_HEAD = box.Box("    \n    \n -- \n    \n    \n -- \n    \n    \n", ascii=True)
+"""`box.SIMPLE_HEAD` in ASCII; what rich takes instead has lines between the columns."""
 
 
 class Column(NamedTuple):
@@ -57,7 +61,10 @@ def fitted(columns: Sequence[Column], width: int) -> RichTable:
         gone = [column.instead if column.rank == rank else column for column in shown]
         shown = [column for column in gone if column is not None]
     table = RichTable(
-        box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, padding=(0, _GAP - 1, 0, 0)
+        box=box.SIMPLE_HEAD if symbol("─") == "─" else _ASCII_HEAD,
+        header_style="dim",
+        pad_edge=False,
+        padding=(0, _GAP - 1, 0, 0),
     )
     widths = _widths(shown, width)
     for column, own in zip(shown, widths, strict=True):
@@ -74,9 +81,10 @@ def shortened(text: Text, width: int) -> Text:
     plain = text.plain
     if cell_len(plain) <= width:
         return text
-    left = (width - 1) // 2 + (width - 1) % 2
-    right = width - 1 - left
-    cut = f"{plain[:left]}…{plain[len(plain) - right :]}"
+    mark = symbol("…")
+    kept = max(width - len(mark), 0)
+    right = kept // 2
+    cut = f"{plain[: kept - right]}{mark}{plain[len(plain) - right :]}"
     return Text(cut[: max(width, 1)], style=text.style)
 
 

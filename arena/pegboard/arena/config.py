@@ -124,7 +124,7 @@ def parse(text: str, path: Path) -> Config:
     """Check the text of a tournament file that lies at `path`. Raises `ConfigError`."""
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits, lists 1,000 deep
         raise ConfigError([f"{path}: not valid TOML: {_lower_first(str(error))}"]) from None
     problems: list[str] = []
     config = _convert(raw, problems)

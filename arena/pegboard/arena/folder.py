@@ -29,10 +29,11 @@ from typing import IO, Any
 import msgspec
 
 from pegboard.arena.config import blocks_of, changed_key, lasting
+from pegboard.arena.records import match_id
 from pegboard.arena.results import Finished, Results
 from pegboard.arena.schedule import SECRET_BYTES, secret_of
 from pegboard.rules.errors import PegboardError
-from pegboard.rules.record import Record
+from pegboard.rules.record import PREFIX, Record
 
 TAKE_OVER_S = 15.0
 SYNC_S = 0.5
@@ -58,12 +59,12 @@ class _AnyRunFile(msgspec.Struct, frozen=True):
     version: int
 
 
-class _RecordResult(msgspec.Struct, frozen=True):
+class _RecordResult(msgspec.Struct, frozen=True, rename="camel"):
     termination: str
-    seat_at_fault: int | None
-    points: tuple[float, ...]
-    scores: tuple[int, ...]
-    detail: str
+    seat_at_fault: int | None = None
+    points: tuple[float, ...] = ()
+    scores: tuple[int, ...] = ()
+    detail: str = ""
 
 
 class _RecordLine(msgspec.Struct, frozen=True):
@@ -236,7 +237,7 @@ def read_results(path: Path) -> Results:
         raise FolderError(
             f"{file}: no such file; `pegboard tournament run FILE.toml --out {path}` makes it"
         ) from None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise FolderError(f"{file} cannot be read: {error}") from None
 
 
@@ -246,16 +247,16 @@ def read_records(path: Path) -> Iterator[Finished]:
         for number, line in enumerate(file, start=1):
             try:
                 record = _RECORD_LINES.decode(line)
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, RecursionError) as error:
                 raise FolderError(
                     f"{path}, line {number}: not a record: {error}; remove the line and the match "
                     "is played again"
                 ) from None
             result = record.result
             yield Finished(
-                record.match,
+                match_id(record.match),
                 record.bots,
-                result.termination,
+                result.termination.removeprefix(PREFIX),
                 result.seat_at_fault,
                 result.points,
                 result.scores,
@@ -302,7 +303,7 @@ def _read_run_file(path: Path) -> _RunFile:
             run = _RUN_FILES.decode(data)
             bytes.fromhex(run.secret)
             return run
-    except (OSError, ValueError, msgspec.DecodeError) as error:
+    except (OSError, ValueError, msgspec.DecodeError, RecursionError) as error:
         raise FolderError(f"{path} cannot be read: {error}; play in another folder") from None
     raise FolderError(
         f"{path} is of version {version}, and this program continues runs of version "

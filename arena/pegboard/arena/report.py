@@ -23,6 +23,8 @@ from rich.text import Text
 from pegboard.arena.columns import LUXURY, Column, fitted
 from pegboard.arena.ratings import Standing, Table
 from pegboard.arena.results import EventTable, Line, Results
+from pegboard.arena.terminal import json_text, say, symbol
+from pegboard.rules.printable import printable
 
 PLAIN_EVERY_S = 10.0
 CROSSTABLE_BOTS = 12
@@ -90,7 +92,7 @@ def make_reporter(*, json: bool = False) -> Reporter:
     """Return what suits the place: a live display at a terminal, plain lines elsewhere."""
     if json:
         return JsonReporter()
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         return LiveReporter()
     return PlainReporter()
 
@@ -114,7 +116,7 @@ class PlainReporter:
 
     def note(self, sentence: str) -> None:
         """Print a line."""
-        print(sentence, file=sys.stderr, flush=True)  # noqa: T201
+        say(printable(sentence))
 
     def stopped(self) -> None:
         """Do nothing."""
@@ -153,7 +155,7 @@ class LiveReporter:
 
     def started(self, plan: Plan) -> None:
         """Print the headline and open the display."""
-        self._console.print(Text(headline(plan), style="bold"))
+        self._console.print(Text(printable(headline(plan)), style="bold"))
         self._live = Live(
             Text("starting server and bots", style="dim"),
             console=self._console,
@@ -171,7 +173,7 @@ class LiveReporter:
     def note(self, sentence: str) -> None:
         """Print a line above the display."""
         stamp = time.strftime("%H:%M:%S")
-        self._console.print(Text.assemble((f"{stamp} ", "dim"), (sentence, "yellow")))
+        self._console.print(Text.assemble((f"{stamp} ", "dim"), (printable(sentence), "yellow")))
 
     def stopped(self) -> None:
         """Close the display."""
@@ -187,7 +189,7 @@ class LiveReporter:
         """Print the tables as they are and how to go on."""
         if results.finished:
             print_results(results)
-        self._console.print(Text(continuation(results, folder), style="bold"))
+        self._console.print(Text(printable(continuation(results, folder)), style="bold"))
 
 
 # Sentences
@@ -292,7 +294,8 @@ def _live_table(
 def print_results(results: Results, *, json: bool = False, console: Console | None = None) -> None:
     """Print all tables on standard output, or the results as JSON."""
     if json:
-        print(msgspec.json.format(msgspec.json.encode(results), indent=2).decode())  # noqa: T201
+        text = msgspec.json.format(msgspec.json.encode(results), indent=2).decode()
+        print(json_text(text))  # noqa: T201
         return
     if console is None:
         width = None if sys.stdout.isatty() else PLAIN_WIDTH
@@ -309,15 +312,15 @@ def results_view(results: Results, console: Console) -> list[RenderableType]:
     if not results.complete:
         title += f" of {results.total:,}"
     parts: list[RenderableType] = [
-        Text(title, style="bold"),
+        Text(printable(title), style="bold"),
         standings(*whole, console.width),
     ]
     for event in results.events if len(results.events) > 1 else ():
         lines = tuple(line for line in event.lines if line.games)
-        parts.append(Text(event_title(event), style="bold"))
+        parts.append(Text(printable(event_title(event)), style="bold"))
         parts.append(standings(lines, results.bots, event.cross, event.cross_games, console.width))
     parts += [
-        Text.assemble((f"{bot}: ", "bold"), detail, style="yellow")
+        Text.assemble((f"{printable(bot)}: ", "bold"), printable(detail), style="yellow")
         for bot, detail in results.last_faults.items()
     ]
     if results.unrated:
@@ -367,14 +370,15 @@ def standings(
             for other, line in zip(order, lines, strict=True)
         ]
     if any(line.faults for line in lines):
-        cells = [Text(fault_words(line.faults), style="red") for line in lines]
+        cells = [Text(printable(fault_words(line.faults)), style="red") for line in lines]
         columns.append(Column("faults", cells, rank=4, kind="lists"))
     return fitted(columns, width)
 
 
 def _names(ranks: Sequence[int], bots: Sequence[str]) -> tuple[Column, Column]:
     names = [
-        Text(bot, style="bold" if rank == 1 else "") for rank, bot in zip(ranks, bots, strict=True)
+        Text(printable(bot), style="bold" if rank == 1 else "")
+        for rank, bot in zip(ranks, bots, strict=True)
     ]
     return Column("#", _plain(map(str, ranks))), Column("bot", names, kind="names")
 
@@ -399,12 +403,12 @@ def interval(line: Line) -> str:
 
 def with_error(score: float, error: float | None) -> str:
     """Return a score in per cent with its error bar."""
-    return f"{score:.1%}" if error is None else f"{score:.1%} ± {error:.1%}"
+    return f"{score:.1%}" if error is None else f"{score:.1%} {symbol('±')} {error:.1%}"
 
 
 def cell(taken: float, games: float) -> str:
     """Return a cell of the crosstable: the score in per cent."""
-    return f"{taken / games:.0%}" if games else "·"
+    return f"{taken / games:.0%}" if games else symbol("·")
 
 
 def fault_words(faults: dict[str, int]) -> str:

@@ -27,13 +27,14 @@ from pegboard.arena.feed import Entry, Feed
 from pegboard.arena.folder import RunFolder, read_results
 from pegboard.arena.launcher import Launcher
 from pegboard.arena.ratings import Table
-from pegboard.arena.records import finished_of, record_of
+from pegboard.arena.records import finished_of
 from pegboard.arena.report import Plan, Reporter, Snapshot, make_reporter, print_results
 from pegboard.arena.results import UNRATED, Finished, Results, Scoreboard
 from pegboard.arena.schedule import Schedule
 from pegboard.arena.venue import LocalVenue, RemoteVenue, Venue
 from pegboard.client import Organiser
 from pegboard.v1 import match_pb2
+from pegboard.wire.records import read_record
 
 EXIT_DONE = 0
 EXIT_INTERRUPTED = 130
@@ -261,7 +262,7 @@ class Tournament:
         """Write down what is new, then act on it."""
         fresh = []
         for message in messages:
-            record = record_of(message.record)
+            record = read_record(message.record)
             ended = finished_of(record)
             if not self._board.has_seen(ended.match) and self._board.add(ended):
                 fresh.append((record, ended))
