@@ -307,6 +307,7 @@ ZOO = (
     *("exits", "hangs", "noise", "garbage_first", "garbage_later", "old_protocol", "illegal"),
     *("stale", "meddler", "impostor", "organiser", "huge", "flood", "chatter", "deaf", "crash"),
     *("slow", "stuffed", "holder", "poller", "greeter"),
+    *("resigner", "longnames", "stutter", "loudkit", "revolving"),
 )
 
 

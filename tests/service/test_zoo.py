@@ -63,6 +63,11 @@ async def start(rig: Rig, kind: str) -> asyncio.subprocess.Process:
         ("holder", LATE, ""),
         ("poller", {pb.TERMINATION_ILLEGAL_MOVE}, "FAILED_PRECONDITION: match "),
         ("greeter", GONE | LATE, "INVALID_ARGUMENT: zoe sent a second Hello"),
+        ("resigner", GONE | LATE, "RESOURCE_EXHAUSTED: more than 1000"),
+        ("longnames", GONE | LATE, "RESOURCE_EXHAUSTED: zoe sent a message of 10485"),
+        ("stutter", GONE | LATE, "RESOURCE_EXHAUSTED: more than 1000"),
+        ("loudkit", GONE, "INVALID_ARGUMENT: the first message has"),
+        ("revolving", GONE | LATE, "RESOURCE_EXHAUSTED: more than 1000"),
     ],
 )
 async def test_a_bad_bot_loses_its_match_and_no_other_is_disturbed(

@@ -43,6 +43,7 @@ from pegboard.rules.errors import (
     UnknownSeat,
 )
 from pegboard.rules.game import Outcome, Seat
+from pegboard.rules.plain import quoted
 from pegboard.rules.results import forfeit_points
 
 __all__ = ["CreateRequest", "HostSettings", "MatchHost"]
@@ -611,5 +612,5 @@ def _same(turn: OpenTurn, index: int | None, move: Any, number: int | None) -> b
 
 
 def _unknown_seat(bot: str, match_id: str, seat: Seat) -> Rejection:
-    detail = f"{bot} does not sit at seat {seat} of match {match_id[:80]!r}"
+    detail = f"{bot} does not sit at seat {seat} of match {quoted(match_id)}"
     return Rejection(RejectionReason.UNKNOWN_SEAT, detail, 0)

@@ -248,6 +248,11 @@ class Mailbox:
         """The bot's name."""
         return self._bot.name
 
+    @property
+    def thinks(self) -> bool:
+        """Whether the bot has taken a turn and not answered it yet."""
+        return self._bot.out > 0
+
     # For the stream
 
     def _something(self) -> bool:

@@ -36,6 +36,7 @@ from pegboard.service.catalog_service import CatalogService
 from pegboard.service.gate import Gate
 from pegboard.service.match_service import MatchService
 from pegboard.service.play_service import PlayService
+from pegboard.service.probe import ServerProbe
 from pegboard.service.settings import Limits, ServeSettings
 from pegboard.service.tokens import Tokens, load_tokens
 
@@ -97,6 +98,7 @@ class Server:
         self._server = grpc.aio.server(options=server_options(gate.limits))
         self._play = PlayService(host, gate)
         self._health = health.aio.HealthServicer()
+        self.probe = ServerProbe()
         self._pulse: asyncio.Task[None] | None = None
         matches, catalog = MatchService(host, gate), CatalogService()
         self._server.add_generic_rpc_handlers(
@@ -149,7 +151,10 @@ class Server:
 
     async def start(self) -> None:
         """Begin to answer."""
+        self.probe.listen(self._server)
         await self._server.start()
+        self.probe.start()
+        self._host.deadlines.probe = self.probe
         for name in self._names:
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         self._pulse = asyncio.create_task(self._play.pulse())
@@ -166,6 +171,7 @@ class Server:
         ending = asyncio.create_task(self._server.stop(self._limits.stop_s))
         await asyncio.sleep(0)  # from here on no new call comes
         await self._host.close()  # watchers end by this
+        await self.probe.stop()
         await ending
         if self._pulse is not None:
             self._pulse.cancel()
@@ -278,8 +284,22 @@ def configure_log(level: str) -> None:
             structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: StandardError(),
     )
+
+
+class StandardError:
+    """Writes entries to standard error as it is now. Where nothing reads it, a server still serves."""
+
+    def msg(self, line: str) -> None:
+        """Write one entry."""
+        try:
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+        except (OSError, ValueError):  # closed, or a pipe without a reader
+            pass
+
+    debug = info = warning = error = msg
 
 
 def bound_values(_logger: Any, _method: str, entry: MutableMapping[str, Any]) -> Mapping[str, Any]:

@@ -72,7 +72,7 @@ class PlayService:
             hello = await self._hello(context)
             await self._serve(hello, context)
         except Exception as error:
-            await refuse(context, error, "Play")
+            refuse(context, error, "Play")
 
     async def _hello(self, context: Any) -> play_pb2.Hello:
         """Read the first message. Raises `InvalidRequest` where it is not a `Hello`."""

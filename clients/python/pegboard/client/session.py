@@ -24,6 +24,9 @@ PROTOCOL_VERSION = 1
 FLUSH_S = 0.005
 """A batch that takes longer is answered in parts, so that the others' turns come meanwhile."""
 
+ANSWERS_AT_ONCE = 256
+"""Answers in one message: a server takes 256 KiB, and answers the first while the rest comes."""
+
 BACKOFF_FIRST_S, BACKOFF_MOST_S = 0.1, 5.0
 SILENCE_BEATS = 3
 
@@ -157,6 +160,9 @@ class PlayStream:
                 if turns:
                     choices = await asyncio.to_thread(choose, turns)
                     parts = [self._answer(*pair) for pair in zip(turns, choices, strict=True)]
+                while len(parts) > ANSWERS_AT_ONCE:
+                    await self._call.write(b"".join(parts[:ANSWERS_AT_ONCE]))
+                    del parts[:ANSWERS_AT_ONCE]
                 data = b"".join(parts) + self._rest()
                 if data:
                     await self._call.write(data)
