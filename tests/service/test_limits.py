@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import Any
 
 import grpc
@@ -15,6 +16,7 @@ from tests.service.rig import ORGANISER, Rig, metadata_of, serving, token_of, un
 from pegboard.client import new_match
 from pegboard.rules import errors
 from pegboard.rules.plain import plain, quoted, sentence
+from pegboard.service.session import PlaySession
 from pegboard.service.settings import Limits
 from pegboard.v1 import cribbage_pb2, match_pb2, play_pb2
 
@@ -266,6 +268,11 @@ async def test_a_refused_call_leaves_nothing_in_memory() -> None:
         assert kept == []
 
 
+def is_stalled(session: PlaySession) -> bool:
+    """Whether the same message is being written for three pulses: the window is full."""
+    return session._blocked_pulses >= 3
+
+
 async def test_departures_are_not_faults(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bot that goes while its events are written, and a poll that is cancelled."""
     faults: list[Any] = []
@@ -282,8 +289,7 @@ async def test_departures_are_not_faults(monkeypatch: pytest.MonkeyPatch) -> Non
                 await call.write(play_pb2.PlayRequest(hello=hello).SerializeToString())
                 await call.read()
                 (session,) = rig.server._play._sessions
-                # For three pulses the same message is being written: the window is full.
-                await until(lambda each=session: each._blocked_pulses >= 3)
+                await until(partial(is_stalled, session))
                 call.cancel()
             await until(lambda: not rig.server._play._sessions)
     assert faults == []
