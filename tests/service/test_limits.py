@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from google.rpc import error_details_pb2, status_pb2
 from tests.service.rig import ORGANISER, Rig, metadata_of, serving, token_of, until
 
-from pegboard.client import new_match
+from pegboard.client import Bot, Turn, new_match
 from pegboard.rules import errors
 from pegboard.rules.plain import plain, quoted, sentence
 from pegboard.service.session import PlaySession
@@ -293,6 +294,40 @@ async def test_departures_are_not_faults(monkeypatch: pytest.MonkeyPatch) -> Non
                 call.cancel()
             await until(lambda: not rig.server._play._sessions)
     assert faults == []
+
+
+class AllAtOnce(Bot):
+    """Answers nothing before it is let go, then all turns that are open by then."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.sizes: list[int] = []
+
+    def choose_batch(self, turns: list[Turn]) -> list[object]:  # type: ignore[override]
+        """Take the first move of each."""
+        self.go.wait(60)
+        self.sizes.append(len(turns))
+        return [0] * len(turns)
+
+
+async def test_the_kit_answers_many_turns_in_messages_that_are_taken() -> None:
+    """However many are open at once."""
+    async with serving(Limits(play_bytes=15_000, stop_s=1.0)) as rig:
+        bot = AllAtOnce()
+        rig.play("alice", bot)
+        async with rig.organiser() as organiser:
+            await organiser.create([new_match("draw", ["alice", "alice"])] * 1000)
+            try:
+                await until(lambda: bool(rig.server._play._sessions))
+                (session,) = rig.server._play._sessions
+                await until(lambda: session.turns_sent >= 1000)
+                turns = session.turns_sent
+            finally:
+                bot.go.set()
+            await until(lambda: sum(bot.sizes) >= turns)
+            await until(lambda: session.turns_sent >= 2 * turns)
+            assert max(bot.sizes) > 256
+            assert session in rig.server._play._sessions
 
 
 async def test_answers_to_open_turns_cost_nothing() -> None:
