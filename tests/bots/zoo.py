@@ -16,6 +16,7 @@ from typing import Any
 
 import grpc
 
+from pegboard.client.address import parse_address
 from pegboard.v1 import play_pb2, play_pb2_grpc
 
 ADDRESS = os.environ["PEGBOARD_ADDRESS"]
@@ -30,7 +31,7 @@ class Wire:
     """A `Play` stream of raw bytes."""
 
     def __init__(self) -> None:
-        self.channel = grpc.insecure_channel(ADDRESS)
+        self.channel = grpc.insecure_channel(parse_address(ADDRESS).target)
         self._out: SimpleQueue[bytes | None] = SimpleQueue()
         method: Any = self.channel.stream_stream(METHOD)
         self._call: Any = method(self._requests())

@@ -23,8 +23,7 @@ from rich.text import Text
 from pegboard.arena.columns import LUXURY, Column, fitted
 from pegboard.arena.ratings import Standing, Table
 from pegboard.arena.results import EventTable, Line, Results
-from pegboard.arena.terminal import json_text, say, symbol
-from pegboard.rules.printable import printable
+from pegboard.arena.terminal import json_text, say, shown, symbol
 
 PLAIN_EVERY_S = 10.0
 CROSSTABLE_BOTS = 12
@@ -116,7 +115,7 @@ class PlainReporter:
 
     def note(self, sentence: str) -> None:
         """Print a line."""
-        say(printable(sentence))
+        say(shown(sentence))
 
     def stopped(self) -> None:
         """Do nothing."""
@@ -155,7 +154,7 @@ class LiveReporter:
 
     def started(self, plan: Plan) -> None:
         """Print the headline and open the display."""
-        self._console.print(Text(printable(headline(plan)), style="bold"))
+        self._console.print(Text(shown(headline(plan)), style="bold"))
         self._live = Live(
             Text("starting server and bots", style="dim"),
             console=self._console,
@@ -173,7 +172,7 @@ class LiveReporter:
     def note(self, sentence: str) -> None:
         """Print a line above the display."""
         stamp = time.strftime("%H:%M:%S")
-        self._console.print(Text.assemble((f"{stamp} ", "dim"), (printable(sentence), "yellow")))
+        self._console.print(Text.assemble((f"{stamp} ", "dim"), (shown(sentence), "yellow")))
 
     def stopped(self) -> None:
         """Close the display."""
@@ -189,7 +188,7 @@ class LiveReporter:
         """Print the tables as they are and how to go on."""
         if results.finished:
             print_results(results)
-        self._console.print(Text(printable(continuation(results, folder)), style="bold"))
+        self._console.print(Text(shown(continuation(results, folder)), style="bold"))
 
 
 # Sentences
@@ -312,15 +311,15 @@ def results_view(results: Results, console: Console) -> list[RenderableType]:
     if not results.complete:
         title += f" of {results.total:,}"
     parts: list[RenderableType] = [
-        Text(printable(title), style="bold"),
+        Text(shown(title), style="bold"),
         standings(*whole, console.width),
     ]
     for event in results.events if len(results.events) > 1 else ():
         lines = tuple(line for line in event.lines if line.games)
-        parts.append(Text(printable(event_title(event)), style="bold"))
+        parts.append(Text(shown(event_title(event)), style="bold"))
         parts.append(standings(lines, results.bots, event.cross, event.cross_games, console.width))
     parts += [
-        Text.assemble((f"{printable(bot)}: ", "bold"), printable(detail), style="yellow")
+        Text.assemble((f"{shown(bot)}: ", "bold"), shown(detail), style="yellow")
         for bot, detail in results.last_faults.items()
     ]
     if results.unrated:
@@ -370,14 +369,14 @@ def standings(
             for other, line in zip(order, lines, strict=True)
         ]
     if any(line.faults for line in lines):
-        cells = [Text(printable(fault_words(line.faults)), style="red") for line in lines]
+        cells = [Text(shown(fault_words(line.faults)), style="red") for line in lines]
         columns.append(Column("faults", cells, rank=4, kind="lists"))
     return fitted(columns, width)
 
 
 def _names(ranks: Sequence[int], bots: Sequence[str]) -> tuple[Column, Column]:
     names = [
-        Text(printable(bot), style="bold" if rank == 1 else "")
+        Text(shown(bot), style="bold" if rank == 1 else "")
         for rank, bot in zip(ranks, bots, strict=True)
     ]
     return Column("#", _plain(map(str, ranks))), Column("bot", names, kind="names")

@@ -13,9 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from pegboard.arena.terminal import lead_nowhere, say, settle_streams
+from pegboard.arena.terminal import lead_nowhere, say, settle_streams, shown
 from pegboard.rules.errors import InvalidRequest, PegboardError
-from pegboard.rules.printable import printable
 
 APP_OPTIONS: dict[str, Any] = {
     "add_completion": False,
@@ -287,7 +286,7 @@ def run(arguments: list[str]) -> int:
 def fail(*sentences: str) -> int:
     """Print the line that a fault gets; several only for a file with several faults."""
     for sentence in sentences:
-        say(f"pegboard: {printable(sentence)}")
+        say(f"pegboard: {shown(sentence)}")
     return EXIT_USAGE
 
 
