@@ -41,8 +41,12 @@ async def start(rig: Rig, kind: str) -> asyncio.subprocess.Process:
         ("exits", GONE, ""),
         ("hangs", GONE, ""),
         ("noise", GONE, ""),
-        ("garbage_first", GONE, "INVALID_ARGUMENT: the first message is no PlayRequest"),
-        ("garbage_later", GONE | LATE, "INVALID_ARGUMENT: zoe sent bytes that are no PlayRequest"),
+        ("garbage_first", GONE, "INVALID_ARGUMENT: the first message is not a PlayRequest"),
+        (
+            "garbage_later",
+            GONE | LATE,
+            "INVALID_ARGUMENT: zoe sent bytes that are not a PlayRequest",
+        ),
         ("old_protocol", GONE, "INVALID_ARGUMENT: this server speaks protocol version 1, not 99"),
         ("illegal", {pb.TERMINATION_ILLEGAL_MOVE}, "rejected: 1 no move has index 999"),
         ("stale", LATE, "rejected: 2 turn 100"),
@@ -59,6 +63,11 @@ async def start(rig: Rig, kind: str) -> asyncio.subprocess.Process:
         ("holder", LATE, ""),
         ("poller", {pb.TERMINATION_ILLEGAL_MOVE}, "FAILED_PRECONDITION: match "),
         ("greeter", GONE | LATE, "INVALID_ARGUMENT: zoe sent a second Hello"),
+        ("resigner", GONE | LATE, "RESOURCE_EXHAUSTED: more than 1000"),
+        ("longnames", GONE | LATE, "RESOURCE_EXHAUSTED: zoe sent a message of 10485"),
+        ("stutter", GONE | LATE, "RESOURCE_EXHAUSTED: more than 1000"),
+        ("loudkit", GONE, "INVALID_ARGUMENT: the first message has"),
+        ("revolving", GONE | LATE, "RESOURCE_EXHAUSTED: more than 1000"),
     ],
 )
 async def test_a_bad_bot_loses_its_match_and_no_other_is_disturbed(

@@ -20,7 +20,7 @@ from pegboard.matches.attendance import Attendance
 from pegboard.matches.clock import MILLISECOND, SECOND, TICK_NS, Deadlines, SeatClock
 from pegboard.matches.commits import Commit, Committer
 from pegboard.matches.creation import Batch, CreateRequest, Creation
-from pegboard.matches.log import Log
+from pegboard.matches.log import Log, lines_of
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.match import FindGame, Match, OpenTurn, Player
 from pegboard.matches.registry import Matches, Registry, match_of
@@ -43,6 +43,7 @@ from pegboard.rules.errors import (
     UnknownSeat,
 )
 from pegboard.rules.game import Outcome, Seat
+from pegboard.rules.plain import quoted
 from pegboard.rules.results import forfeit_points
 
 __all__ = ["CreateRequest", "HostSettings", "MatchHost"]
@@ -135,7 +136,7 @@ class MatchHost:
     def _replay(self, match: Match, row: Row) -> None:
         now_ns = match.created_ns
         self._proceed(match, False, now_ns)
-        for line in row.moves.splitlines():
+        for line in lines_of(row.moves):
             text, _, move = line.partition(" ")
             player = match.players[int(text)]
             turn = player.turn
@@ -372,6 +373,19 @@ class MatchHost:
         """Return a new mailbox for the bot, replacing an older one; its open turns come (again)."""
         return self._attendance.connect(bot, max_open_turns, events)
 
+    def running_of(self, bot: str) -> int:
+        """Return in how many running matches the bot sits."""
+        known = self._attendance.bots.get(bot)
+        return 0 if known is None else len(known.matches)
+
+    def is_asked(self, match_id: str, seat: Seat, turn_id: int) -> bool:
+        """Return whether this turn is open."""
+        match = self._running.get(match_id)
+        if match is None or not 0 <= seat < len(match.players):
+            return False
+        turn = match.players[seat].turn
+        return turn is not None and turn.turn_id == turn_id
+
     async def next_turn(self, bot: str, match_id: str, wait_s: float) -> OpenTurn | None:
         """Return an open turn of the bot (in this match, or "" for any), waiting for one.
 
@@ -484,20 +498,25 @@ class MatchHost:
         return None
 
     def _refuse(self, player: Player, turn: OpenTurn, error: PegboardError) -> Rejection:
-        """Count an answer that is not legal, and forfeit when there were too many."""
+        """Count an answer that is not legal, and forfeit when there were too many.
+
+        The legality of a claim is the only one that a bot cannot know: the first of a turn that is too
+        high, and the first that is too low to go out, cost no attempt (R-C8.6, X-05). After that it
+        knows: a second one that is too high stands as 0 (`Match.play`), and what is needed to go out is
+        sure to be right.
+        """
         limit = player.match.spec.illegal_move_limit
         reason = RejectionReason.ILLEGAL_MOVE
-        if isinstance(error, ClaimTooHigh | MustGoOut):
-            # The only moves whose legality a bot cannot know (R-C8.6, X-05) cost no attempt.
-            high = isinstance(error, ClaimTooHigh)
-            reason = RejectionReason.CLAIM_TOO_HIGH if high else RejectionReason.MUST_GO_OUT
-            turn.refusals += 1
-            times, over = turn.refusals, turn.refusals >= self.settings.claims_max
-        else:
-            turn.faults += 1
-            times, over = turn.faults, turn.faults >= limit
-        if over:
-            detail = f"{error} (illegal answer {times} of turn {turn.turn_id})"
+        if isinstance(error, ClaimTooHigh):
+            reason = RejectionReason.CLAIM_TOO_HIGH
+        elif isinstance(error, MustGoOut):
+            reason = RejectionReason.MUST_GO_OUT
+        if reason is not RejectionReason.ILLEGAL_MOVE and reason not in turn.warned:
+            turn.warned += (reason,)
+            return Rejection(reason, str(error), limit - turn.faults)
+        turn.faults += 1
+        if turn.faults >= limit:
+            detail = f"{error} (illegal answer {turn.faults} of turn {turn.turn_id})"
             self.forfeit_seat(player, Termination.ILLEGAL_MOVE, detail)
             return Rejection(reason, f"{error}; the match is forfeited", 0)
         return Rejection(reason, str(error), limit - turn.faults)
@@ -585,12 +604,13 @@ def _chosen(turn: OpenTurn, index: int | None, move: Any, number: int | None) ->
 
 def _same(turn: OpenTurn, index: int | None, move: Any, number: int | None) -> bool:
     """Whether an answer names the move that the turn was answered with."""
+    made = turn.answer if turn.given is None else turn.given
     try:
-        return bool(_chosen(turn, index, move, number) == turn.answer)
+        return bool(_chosen(turn, index, move, number) == made)
     except PegboardError:
         return False
 
 
 def _unknown_seat(bot: str, match_id: str, seat: Seat) -> Rejection:
-    detail = f"{bot} does not sit at seat {seat} of match {match_id[:80]!r}"
+    detail = f"{bot} does not sit at seat {seat} of match {quoted(match_id)}"
     return Rejection(RejectionReason.UNKNOWN_SEAT, detail, 0)

@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pegboard.matches.clock import CONFIRM_NS, MILLISECOND, SECOND, Deadlines, SeatClock
-from pegboard.matches.log import Log
+from pegboard.matches.log import Log, lines_of
+from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import MatchSpec, Result
-from pegboard.rules.errors import InvalidRequest
+from pegboard.rules.errors import ClaimTooHigh, InvalidRequest
 from pegboard.rules.game import Choices, Game, Seat, State
 from pegboard.rules.record import Record, RecordResult
 from pegboard.rules.shuffle import SeededChance, commitment
+from pegboard.rules.versions import edition_of
 
 if TYPE_CHECKING:
     from pegboard.matches.mailbox import Bot
@@ -60,17 +62,30 @@ class OpenTurn:
     """A question to one seat. `turn_id` counts the questions to the seat from 1.
 
     By seat, so that where several are asked at once a number does not depend on who answers first.
+    `answer` is the move that was made; `given` what was answered, where another move stands for it
+    (X-19). `warned` are the refusals that cost nothing when they first come.
     """
 
-    __slots__ = ("answer", "choices", "faults", "held", "player", "refusals", "sent", "turn_id")
+    __slots__ = (
+        "answer",
+        "choices",
+        "faults",
+        "given",
+        "held",
+        "player",
+        "sent",
+        "turn_id",
+        "warned",
+    )
 
     def __init__(self, player: Player, turn_id: int, choices: Choices) -> None:
         self.player = player
         self.turn_id = turn_id
         self.choices = choices
         self.answer: Any = None
+        self.given: Any = None
         self.faults = 0
-        self.refusals = 0
+        self.warned: tuple[RejectionReason, ...] = ()
         self.held = False
         self.sent = False
 
@@ -382,7 +397,7 @@ class Match:
         """Play the match again and return all its events."""
         state, events = self.deal()
         moves = self.log.moves() if self.archive is None else self.archive.moves
-        for line in moves.splitlines():
+        for line in lines_of(moves):
             seat, _, move = line.partition(" ")
             events += state.apply(int(seat), self.game.parse_move(move))
         return events
@@ -400,7 +415,7 @@ class Match:
             nonce=self.spec.nonce,
             seed=self.seed if reveal_seed else None,
             commitment=self.commitment,
-            moves=tuple(archive.moves.splitlines()),
+            moves=tuple(lines_of(archive.moves)),
             result=RecordResult(
                 result.termination.name,
                 result.seat_at_fault,
@@ -428,9 +443,14 @@ class Match:
     # What the host does
 
     def deal(self) -> tuple[State, list[Any]]:
-        """Return the match as it stands before the first move, and its first events."""
+        """Return the match as it stands before the first move, and its first events.
+
+        A match goes on, and is told again, under the rules that it was begun with. Raises
+        `RecordError` for rules that are not known here.
+        """
         chance = SeededChance(self.seed, self.spec.nonce)
-        state, events = self.game.start(len(self.spec.bots), chance)
+        edition = edition_of(self.rules_version)
+        state, events = self.game.start(len(self.spec.bots), chance, edition)
         return state, events
 
     def begin(self) -> None:
@@ -439,9 +459,20 @@ class Match:
         self.log.add_events(events)
 
     def play(self, player: Player, turn: OpenTurn, move: Any) -> None:
-        """Apply an answer and log it. Raises what `State.apply` raises and then changes nothing."""
-        assert self.state is not None
-        events = self.state.apply(player.seat, move)
+        """Apply an answer and log it. Raises what `State.apply` raises and then changes nothing.
+
+        A claim that is too high for the second time is applied and logged as a claim of 0 (X-19), so
+        that a record needs no memory of what was refused.
+        """
+        state = self.state
+        assert state is not None
+        try:
+            events = state.apply(player.seat, move)
+        except ClaimTooHigh as error:
+            if RejectionReason.CLAIM_TOO_HIGH not in turn.warned:
+                raise
+            events = state.apply(player.seat, error.instead)
+            turn.given, move = move, error.instead
         self.log.append(player.seat, move, events)
         turn.answer = move
         player.turn = None
