@@ -12,7 +12,8 @@ class HostSettings:
     `reconnect_s`: how long a bot may be away. `move_ms`, `startup_ms`, `illegal_move_limit`: the
     defaults of a match. `lag_ms`: what a seat may overrun, refilled by `lag_refill_ms` with each
     answer. `claims_max`: refused claims in one turn, each without cost but the last (R-C8.6).
-    `finished_kept`: finished matches kept in memory, of which `events_kept` with their events.
+    `finished_kept`: finished matches kept in memory, of which `events_kept` with their events, and
+    not more than have `finished_kept_bytes` of moves.
     `batch_max`: matches created at once. `store_patience_s`: how long to go on trying when the store
     cannot be written.
     """
@@ -25,6 +26,7 @@ class HostSettings:
     lag_refill_ms: int = 10
     claims_max: int = 64
     finished_kept: int = 1024
+    finished_kept_bytes: int = 8 << 20
     events_kept: int = 64
     batch_max: int = 1000
     store_patience_s: float = 30.0

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeVar
 import structlog
 from grpc_status import rpc_status
 
-from pegboard.rules.errors import PegboardError, ServerFault
+from pegboard.rules.errors import PegboardError, ServerFault, StoreError
 from pegboard.wire.errors import status_of
 
 _log = structlog.get_logger("pegboard.service")
@@ -48,9 +48,15 @@ def streaming(method: _Streaming[_Service, _Response]) -> _Streaming[_Service, _
 
 
 async def refuse(context: Any, error: Exception, method: str) -> NoReturn:
-    """End the call with the error's status; what is not a `PegboardError` is logged and hidden."""
+    """End the call with the error's status; what is not a `PegboardError` is logged and hidden.
+
+    So is where the store lies, which is nothing to callers.
+    """
     if not isinstance(error, PegboardError):
         error = server_fault(error, method)
+    elif isinstance(error, StoreError):
+        _log.warning("store_error", method=method, reason=str(error))
+        error = StoreError("the server cannot use its store; try again later")
     await context.abort_with_status(rpc_status.to_status(status_of(error)))
     raise AssertionError("abort_with_status raises")
 
