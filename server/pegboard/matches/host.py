@@ -79,7 +79,7 @@ class MatchHost:
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching = Watching(self._registry)
         self._commits: Committer
-        self._store_waiters: list[asyncio.Future[None]] = []
+        self._store_waiters: set[asyncio.Future[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._open = False
         self._spare_ns = settings.lag_ms * MILLISECOND
@@ -89,7 +89,11 @@ class MatchHost:
 
     async def open(self) -> None:
         """Recover the running matches of the store and begin. Raises `StoreError`."""
-        rows = self._store.running()
+        try:
+            rows = self._store.running()
+        except StoreError:
+            self._store.close()
+            raise
         patience_s = self.settings.store_patience_s
         self._commits = Committer(self._store, self, self._registry.last_finish, patience_s)
         self._open = True
@@ -104,6 +108,9 @@ class MatchHost:
 
     async def close(self) -> None:
         """Store everything, close all mailboxes and leave running matches to be recovered."""
+        if not self._open:
+            self._store.close()
+            return
         self._open = False
         self._watching.closed = True
         if self._timer is not None:
@@ -330,8 +337,11 @@ class MatchHost:
         """Wait until the store is in another state, and return that."""
         while self._commits.state is state:
             waiter = asyncio.get_running_loop().create_future()
-            self._store_waiters.append(waiter)
-            await waiter
+            self._store_waiters.add(waiter)
+            try:
+                await waiter
+            finally:
+                self._store_waiters.discard(waiter)
         return self._commits.state
 
     def is_sealed(self, match: Match) -> bool:
@@ -362,7 +372,7 @@ class MatchHost:
 
     def store_changed(self) -> None:
         """The store fails, can be written again, or is lost."""
-        waiters, self._store_waiters = self._store_waiters, []
+        waiters, self._store_waiters = self._store_waiters, set()
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)
@@ -383,9 +393,11 @@ class MatchHost:
     def _publish_result(self, match: Match) -> None:
         match.result = match.ending
         match.log.visible = match.log.count
-        self._registry.finish(match)
         match.log.wake()
-        for bot in match.bots():
+        bots = match.bots()
+        self.deadlines.spend(len(match.players) + 1)
+        self._registry.finish(match)
+        for bot in bots:
             if bot.mailbox is not None:
                 bot.mailbox.match_ended(match)
             self._attendance.forget(bot)

@@ -158,6 +158,7 @@ class Registry:
         ):
             _, oldest = self._finished.popitem(last=False)
             self._finished_bytes -= _size(oldest)
+            oldest.disband()
 
 
 def _size(match: Match) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from pegboard.matches.store_file import damage_sentence
+from pegboard.matches.store_file import SQLITE_FAULTS, damage_sentence
 from pegboard.rules.errors import StoreError
 
 APPLICATION_ID = 0x50454742  # "PEGB"
@@ -99,7 +99,7 @@ def mend_indices(connection: sqlite3.Connection, path: Path) -> None:
         if _fault(connection):
             raise StoreError(damage_sentence(path, fault))
         connection.execute("COMMIT")
-    except sqlite3.Error as error:
+    except SQLITE_FAULTS as error:
         raise StoreError(damage_sentence(path, fault)) from error
     finally:
         if connection.in_transaction:

@@ -34,6 +34,7 @@ from pegboard.matches.rows import Row, Stored, checksum, read_journal, spec_text
 from pegboard.matches.schema import SCHEMA_VERSION, check_owner, make_tables, mend_indices
 from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store_file import (
+    SQLITE_FAULTS,
     create_private,
     damage_sentence,
     error_sentence,
@@ -152,7 +153,7 @@ class Store:
             self._writer = self._connect()
             self._prepare()
             self._reader = self._writer if path is None else self._connect()
-        except sqlite3.Error as error:
+        except SQLITE_FAULTS as error:
             self.close()
             raise StoreError(error_sentence(path, error)) from error
         except StoreError:
@@ -190,7 +191,7 @@ class Store:
         try:
             # Writes nothing new, but a store that cannot be written is told of now.
             writer.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        except sqlite3.Error as error:
+        except SQLITE_FAULTS as error:
             raise StoreError(f"cannot write to {self._name}: {error}") from error
 
     def close(self) -> None:
@@ -231,7 +232,7 @@ class Store:
                 # Nothing to commit is nothing to sync; a checkpoint begins by syncing all there is.
                 writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
             self.unsynced = not sync
-        except sqlite3.Error as error:
+        except SQLITE_FAULTS as error:
             self._roll_back()
             raise StoreError(f"cannot write to {self._name}: {error}") from error
 
@@ -303,7 +304,7 @@ class Store:
         deal = Stored.of(row)[6:11]
         try:
             self._writer.execute(_MENDED, (*deal, stored.key))
-        except sqlite3.Error as error:
+        except SQLITE_FAULTS as error:
             raise StoreError(f"cannot write to {self._name}: {error}") from error
         return row
 
@@ -373,7 +374,7 @@ class Store:
         try:
             for found in cursor.execute(query, values):
                 yield Stored._make(found)
-        except sqlite3.Error as error:
+        except SQLITE_FAULTS as error:
             raise StoreError(error_sentence(self.path, error)) from error
         finally:
             cursor.close()  # a caller may stop early, and an open query holds the journal back
@@ -381,7 +382,7 @@ class Store:
     def _query(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         try:
             return self._reader.execute(query, values).fetchall()
-        except sqlite3.Error as error:
+        except SQLITE_FAULTS as error:
             raise StoreError(error_sentence(self.path, error)) from error
 
     def _tell_damage(self, stored: Stored) -> None:

@@ -20,6 +20,9 @@ except ImportError:  # pragma: no cover
 PRIVATE = 0o600
 """Seeds of running matches are in the file: only its owner may read it."""
 
+SQLITE_FAULTS = (sqlite3.Error, UnicodeError, OverflowError)
+"""What `sqlite3` raises: where SQLite quotes damaged bytes, the message cannot be decoded."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -91,16 +94,22 @@ def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, PRIVATE)
 
 
-def error_sentence(path: Path | None, error: sqlite3.Error) -> str:
+def error_sentence(path: Path | None, error: Exception) -> str:
     """Return what is wrong with a file that SQLite cannot use."""
     text = str(error)
     if "not a database" in text:
         return f"{path} is not a Pegboard store; give another path"
+    if isinstance(error, UnicodeError):
+        return damage_sentence(path, "its text is not UTF-8")
     if "malformed" in text or "corrupt" in text:
         return damage_sentence(path, text)
-    return f"cannot use the store {path or 'in memory'}: {text}"
+    return f"cannot use the store {path or 'in memory'}: {_one_line(text)}"
 
 
 def damage_sentence(path: Path | None, how: str) -> str:
     """Return that a file is damaged, and what to do."""
-    return f"the store {path} is damaged ({how[:200]}); restore a copy or give another path"
+    return f"the store {path} is damaged ({_one_line(how)}); restore a copy or give another path"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]

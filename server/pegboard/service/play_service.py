@@ -37,6 +37,7 @@ class PlayService:
         self._traffic = Traffic()
         self._sessions: set[PlaySession] = set()
         self._stopping = False
+        self._version = version("pegboard")  # it searches folders, which no bot should wait for
 
     def handlers(self) -> grpc.GenericRpcHandler:
         """Return the handlers to register.
@@ -127,7 +128,7 @@ class PlayService:
         return play_pb2.PlayResponse(
             welcome=play_pb2.Welcome(
                 bot=bot,
-                server_version=version("pegboard"),
+                server_version=self._version,
                 protocol_version=PROTOCOL_VERSION,
                 heartbeat_interval_ms=round(self._limits.heartbeat_s * 1000),
             )
