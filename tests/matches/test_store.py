@@ -438,6 +438,60 @@ async def test_an_error_while_publishing_loses_the_store_and_nobody_waits(
     await host.close()
 
 
+def modes(path: Path) -> dict[str, int]:
+    """The rights on the store and on all files beside it."""
+    return {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
+
+
+def leave_open(path: Path, store: tuple[bytes, bytes]) -> None:
+    """Write the store and the file beside it, for all to read and write."""
+    for suffix, data in zip(("", "-wal"), store, strict=True):
+        left = Path(f"{path}{suffix}")
+        left.write_bytes(data)
+        left.chmod(0o666)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
+async def test_only_its_owner_may_read_a_store(umask: int, tmp_path: Path) -> None:
+    """Whatever the umask: seeds of running matches are in it."""
+    path = tmp_path / "store.db"
+    before = os.umask(umask)
+    try:
+        host = await opened(path, Durability.BATCHED)
+        await host.begin("a")
+        names = {"store.db", "store.db-wal", "store.db-shm", "store.db.lock"}
+        assert modes(path) == dict.fromkeys(names, 0o600)
+        await host.close()
+    finally:
+        os.umask(before)
+
+
+async def test_a_store_that_others_may_read_is_tightened(tmp_path: Path) -> None:
+    """With all files that a process which was killed has left beside it."""
+    path = tmp_path / "store.db"
+    host = await opened(path, Durability.BATCHED)
+    await host.begin("a")
+    for name in modes(path):
+        (tmp_path / name).chmod(0o644)
+    store = (tmp_path / "store.db").read_bytes(), (tmp_path / "store.db-wal").read_bytes()
+    await host.close()
+    leave_open(path, store)
+    host = await opened(path, Durability.BATCHED)
+    assert set(modes(path).values()) == {0o600}
+    assert [match.id for match in host.running()] == ["m"]
+    await host.close()
+
+
+def test_a_file_that_is_not_a_store_keeps_its_rights(tmp_path: Path) -> None:
+    """It is not ours."""
+    path = tmp_path / "notes.txt"
+    path.write_text("milk, eggs\n" * 200)
+    path.chmod(0o644)
+    with pytest.raises(StoreError):
+        open_store(path)
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
 def test_an_old_sqlite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An old sqlite is named."""
     monkeypatch.setattr("sqlite3.sqlite_version_info", (3, 31, 0))

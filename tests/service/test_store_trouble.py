@@ -47,7 +47,7 @@ async def healths(address: str) -> set[int]:
 
 async def until_healths(address: str, wanted: int) -> None:
     """Wait until all services say so."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             if await healths(address) == {wanted}:
                 return
@@ -93,7 +93,7 @@ async def test_a_store_that_is_lost_ends_the_server_and_no_result_is_taken_back(
             with pytest.raises(Unavailable):
                 await anext(finished)
             assert isinstance(await watching, Unavailable)
-        _, err = server.process.communicate(timeout=20)
+        _, err = server.process.communicate(timeout=60)
         assert server.process.returncode == 2
         last = err.splitlines()[-1]
         assert last.startswith(f"pegboard: cannot write to the store {folder / 'p.db'}: ")
@@ -132,7 +132,7 @@ def test_a_server_that_is_stopped_before_it_could_store_fails(folder: Path) -> N
     with Process(folder) as server:
         asyncio.run(trouble(server))
         server.process.send_signal(signal.SIGTERM)
-        _, err = server.process.communicate(timeout=20)
+        _, err = server.process.communicate(timeout=60)
         assert server.process.returncode == 2
         assert "pegboard: cannot write to the store" in err.splitlines()[-1]
     with Process(folder) as server:
@@ -145,7 +145,7 @@ def test_a_store_that_cannot_be_written_is_told_of_at_the_start(folder: Path) ->
     """Not by the first match that is created."""
     with Process(folder) as server:
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(10) == 0
+        assert server.process.wait(60) == 0
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, limit[1]))
     try:
@@ -153,7 +153,7 @@ def test_a_store_that_cannot_be_written_is_told_of_at_the_start(folder: Path) ->
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
     with server:
-        _, err = server.process.communicate(timeout=20)
+        _, err = server.process.communicate(timeout=60)
         assert server.line == ""
         assert server.process.returncode == 2
         assert err.startswith("pegboard: cannot ")

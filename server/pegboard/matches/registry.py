@@ -19,7 +19,6 @@ Matches = list[Match]
 
 MATCH_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}", re.ASCII)
 """The shape of all ids: what has another one is no match's, and the store is not asked."""
-_TOKEN = re.compile(r"1:([0-9]{1,16})", re.ASCII)
 _TOKEN_CHARACTERS = 32
 _BLOCKS_KEPT = 4096
 _AT_ONCE_BYTES = 1 << 20
@@ -177,14 +176,15 @@ def _token(key: int) -> str:
 
 
 def _read_token(token: str) -> int:
+    """Return the key in a token. Raises `InvalidRequest` for text that `_token` does not make."""
     try:
         if len(token) > _TOKEN_CHARACTERS:
             raise ValueError(token)
         text = urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode("ascii")
-        found = _TOKEN.fullmatch(text)
-        if found is None or int(found[1]) > NUMBER_MAX:
-            raise ValueError(text)
-        return int(found[1])
+        key = int(text.removeprefix("1:"))
+        if not 0 <= key <= NUMBER_MAX or _token(key) != token:
+            raise ValueError(token)
+        return key
     except ValueError:
         raise InvalidRequest(
             "unknown page_token; take the next_page_token of the page before, or none"
