@@ -243,7 +243,7 @@ class _Tail:
 
     def last_line(self) -> str:
         """Return the last line that is not blank."""
-        lines = self._end.decode(errors="replace").splitlines()
+        lines = self._end.decode(errors="replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 

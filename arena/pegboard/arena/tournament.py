@@ -27,13 +27,14 @@ from pegboard.arena.feed import Entry, Feed
 from pegboard.arena.folder import RunFolder, read_results
 from pegboard.arena.launcher import Launcher
 from pegboard.arena.ratings import Table
-from pegboard.arena.records import finished_of, record_of
+from pegboard.arena.records import finished_of
 from pegboard.arena.report import Plan, Reporter, Snapshot, make_reporter, print_results
 from pegboard.arena.results import UNRATED, Finished, Results, Scoreboard
 from pegboard.arena.schedule import Schedule
 from pegboard.arena.venue import LocalVenue, RemoteVenue, Venue
 from pegboard.client import Organiser
 from pegboard.v1 import match_pb2
+from pegboard.wire.records import read_record
 
 EXIT_DONE = 0
 EXIT_INTERRUPTED = 130
@@ -95,7 +96,7 @@ class Tournament:
         self._home = home
         self._folder = folder
         self._reporter = reporter
-        self._schedule = Schedule(config)
+        self._schedule = Schedule(config, folder.secret)
         self._board = Scoreboard(self._schedule)
         self._entrants = {
             name: Entrant(bot, name, config.restarts)
@@ -246,9 +247,9 @@ class Tournament:
                 self._give_back(self._arbiter.running.pop(name))
 
     def _give_back(self, entry: Entry) -> None:
-        pairing = entry.fixture.pairing
-        index = entry.fixture.block * len(pairing.orders) + entry.fixture.order
-        self._feed.give_back(entry, again=not self._board.is_done(pairing.number, index))
+        fixture = entry.fixture
+        done = self._board.is_done(fixture.pairing.number, fixture.place)
+        self._feed.give_back(entry, again=not done)
         self._wake.set()
 
     async def _watch(self) -> None:
@@ -261,7 +262,7 @@ class Tournament:
         """Write down what is new, then act on it."""
         fresh = []
         for message in messages:
-            record = record_of(message.record)
+            record = read_record(message.record)
             ended = finished_of(record)
             if not self._board.has_seen(ended.match) and self._board.add(ended):
                 fresh.append((record, ended))
@@ -376,7 +377,7 @@ class Tournament:
         while True:
             await asyncio.sleep(pause_s)
             begun = time.monotonic()
-            results = self._board.results(self._config.name, self._folder.digest, resamples=200)
+            results = self._board.results(self._config.name, self._folder.digest)
             pause_s = max(RESULTS_S, 20 * (time.monotonic() - begun))
             await asyncio.to_thread(self._folder.write_results, results)
 

@@ -21,6 +21,7 @@ from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store import BlockChange
 from pegboard.rules import catalog
 from pegboard.rules.errors import AlreadyExists, InvalidRequest
+from pegboard.rules.plain import quoted
 from pegboard.rules.shuffle import SEED_BYTES
 
 NAME_CHARACTERS = 64
@@ -146,12 +147,12 @@ class Creation:
             sizes.append(standing.matches)
         if any(size != spec.block_matches for size in sizes):
             raise InvalidRequest(
-                f"block {spec.block[:80]!r} has {sizes[0]} matches, not {spec.block_matches}; give all"
+                f"block {quoted(spec.block)} has {sizes[0]} matches, not {spec.block_matches}; give all"
                 " its matches the same block_matches"
             )
         if standing is not None and standing.is_over:
             raise InvalidRequest(
-                f"block {spec.block[:80]!r} is over and its deals can be read; use another block"
+                f"block {quoted(spec.block)} is over and its deals can be read; use another block"
             )
         return BlockChange(spec.block, spec.block_matches, rated=0, running=1)
 
@@ -223,7 +224,7 @@ def _check_text(what: str, text: str, most: int) -> None:
     if len(text) > most:
         raise InvalidRequest(f"{what} has at most {most} characters, not {len(text)}")
     if not text.isprintable():
-        raise InvalidRequest(f"{what} cannot hold control characters: {text[:80]!r}")
+        raise InvalidRequest(f"{what} cannot hold control characters: {quoted(text)}")
 
 
 def _check_block(spec: MatchSpec) -> None:
