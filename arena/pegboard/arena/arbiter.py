@@ -13,7 +13,7 @@ from pegboard.arena.feed import Entry
 from pegboard.arena.records import match_id
 from pegboard.arena.venue import Venue, VenueError
 from pegboard.client import Finished, Organiser, new_match
-from pegboard.rules.errors import AlreadyExists, PegboardError, Unavailable
+from pegboard.rules.errors import AlreadyExists, PegboardError, StoreError, Unavailable
 from pegboard.v1 import match_pb2
 
 FORFEITS_AT_ONCE = 32
@@ -111,7 +111,7 @@ class Arbiter:
     async def finished(self) -> AsyncIterator[Finished]:
         """Yield matches as they finish, all of them again whenever the server was away."""
         while True:
-            with suppress(Unavailable):
+            with suppress(Unavailable, StoreError):
                 async for batch in self._organiser.watch_finished(
                     self._label, include_earlier=True
                 ):
@@ -120,11 +120,14 @@ class Arbiter:
             await self._venue.ready()
 
     async def _insist(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Call until the server is there to answer."""
+        """Call until the server is there to answer, and can store.
+
+        A server that cannot store for longer than its patience ends, and the venue says why.
+        """
         while True:
             try:
                 return await call()
-            except Unavailable:
+            except (Unavailable, StoreError):
                 await asyncio.sleep(RETRY_S)
                 await self._venue.ready()
 
