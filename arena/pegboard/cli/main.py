@@ -106,12 +106,16 @@ def tournament_run(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder of the results; runs/NAME if not given.")
     ] = None,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Play anew; an earlier run in the folder is set aside."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Play a tournament; continues a stopped run of the same folder."""
     from pegboard.cli.tournament import run
 
-    raise Exit(run(file, out, json))
+    raise Exit(run(file, out, json, fresh))
 
 
 @tournament.command("show")
