@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 from collections.abc import Iterator
@@ -93,6 +94,15 @@ def test_every_key_of_a_tournament_is_explained() -> None:
     structs = (config.Config, config.Time, config.Server, config.Bot, config.Contest)
     keys = {key for struct in structs for key in struct.__struct_fields__}
     assert [key for key in sorted(keys) if f"`{key}`" not in text and f"[{key}]" not in text] == []
+
+
+def test_the_digest_of_a_token_is_that_of_the_word_beside_it() -> None:
+    """docs/serving.md: somebody may well copy it, so the word is long and named."""
+    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    word = re.search(r"Bob's token here is\s+`([^`]+)`", text)
+    assert word is not None
+    assert len(word[1]) >= 24
+    assert f'"sha256:{hashlib.sha256(word[1].encode()).hexdigest()}"' in text
 
 
 def test_the_bot_of_the_readme_plays(tmp_path: Path) -> None:

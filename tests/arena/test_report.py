@@ -28,7 +28,7 @@ CONFIG = Config(
 
 def board(*, faults: bool = False) -> Scoreboard:
     """Return a finished tournament in which the first name in the alphabet mostly wins."""
-    made = Scoreboard(Schedule(CONFIG))
+    made = Scoreboard(Schedule(CONFIG, bytes(32)))
     for fixture in made.schedule:
         order = sorted(fixture.bots, reverse=fixture.block == 1)
         points = tuple(1 - order.index(bot) / (len(order) - 1) for bot in fixture.bots)
@@ -150,7 +150,7 @@ def test_at_a_terminal_standings_change_in_place() -> None:
 def test_before_the_first_block_there_is_only_the_bar() -> None:
     """No table of zeros."""
     console = Console(file=io.StringIO(), width=100)
-    console.print(report.live_view(snapshot(0, 0.1, Scoreboard(Schedule(CONFIG)))))
+    console.print(report.live_view(snapshot(0, 0.1, Scoreboard(Schedule(CONFIG, bytes(32))))))
     assert isinstance(console.file, io.StringIO)
     assert "anna" not in console.file.getvalue()
     assert "0 of 36 matches" in console.file.getvalue()
@@ -166,7 +166,7 @@ def test_durations_are_for_people(seconds: float, words: str) -> None:
 
 def test_a_stopped_run_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
     """With or without a table."""
-    empty = Scoreboard(Schedule(CONFIG)).results("cup", "d")
+    empty = Scoreboard(Schedule(CONFIG, bytes(32))).results("cup", "d")
     report.PlainReporter().interrupted(empty, Path("out"))
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -16,7 +16,7 @@ from typing import Any
 
 import grpc
 
-from pegboard.v1 import play_pb2
+from pegboard.v1 import play_pb2, play_pb2_grpc
 
 ADDRESS = os.environ["PEGBOARD_ADDRESS"]
 TOKEN = os.environ["PEGBOARD_TOKEN"]
@@ -222,6 +222,45 @@ def slow() -> None:
         wire.answer(turn)
 
 
+def stuffed() -> None:
+    """Asks for all events and reads nothing after its Hello."""
+    wire = Wire()
+    hello = play_pb2.Hello(token=TOKEN, protocol_version=1, events=True)
+    wire.send(play_pb2.PlayRequest(hello=hello).SerializeToString())
+    time.sleep(600)
+
+
+def holder() -> None:
+    """Takes one turn at a time and keeps the first."""
+    wire = Wire()
+    hello = play_pb2.Hello(token=TOKEN, protocol_version=1, max_open_turns=1)
+    wire.send(play_pb2.PlayRequest(hello=hello).SerializeToString())
+    for _ in wire.turns():
+        pass
+
+
+def poller() -> None:
+    """Loses its first match by illegal moves and asks for turns of that match from then on."""
+    with grpc.insecure_channel(ADDRESS) as channel:
+        stub = play_pb2_grpc.PlayServiceStub(channel)
+        metadata = (("authorization", f"Bearer {TOKEN}"),)
+        request = play_pb2.GetTurnRequest(wait_ms=60_000)
+        turn = stub.GetTurn(request, metadata=metadata).turn
+        answer = play_pb2.Answer(match=turn.match, seat=turn.seat, turn_id=turn.turn_id, index=999)
+        for _ in range(3):
+            stub.SubmitMove(play_pb2.SubmitMoveRequest(answer=answer), metadata=metadata)
+        request = play_pb2.GetTurnRequest(match=turn.match, wait_ms=60_000)
+        told = False
+        while True:
+            try:
+                stub.GetTurn(request, metadata=metadata)
+            except grpc.RpcError as error:
+                if not told:
+                    say(f"{error.code().name}: {error.details()}")
+                told = True
+            time.sleep(0.01)
+
+
 def greeter() -> None:
     """Says Hello twice."""
     wire = connected()
@@ -250,6 +289,9 @@ KINDS: dict[str, Callable[[], None]] = {
         deaf,
         crash,
         slow,
+        stuffed,
+        holder,
+        poller,
         greeter,
     )
 }

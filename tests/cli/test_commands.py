@@ -6,14 +6,18 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from google.protobuf import json_format
 
 from pegboard.cli.main import run
 from pegboard.rules import catalog
 from pegboard.rules.record import Record, RecordResult, events_digest, replay
 from pegboard.rules.shuffle import SeededChance
+from pegboard.v1 import match_pb2
+from pegboard.wire.records import record_message
 
 MISTAKES = {
     "no such command": (["scor"], "No such command 'scor'"),
@@ -31,7 +35,10 @@ MISTAKES = {
     ),
     "a joker without jokers": (["score", "JK", "5D", "5H", "JS", "--starter", "5C"], "no jokers"),
     "no such variant": (["score", "5C", "--variant", "cribage", "--starter", "5S"], "cribbage"),
-    "no cribbage": (["score", "5C", "--variant", "draw", "--starter", "5S"], "draw is no cribbage"),
+    "no cribbage": (
+        ["score", "5C", "--variant", "draw", "--starter", "5S"],
+        "draw is not cribbage",
+    ),
     "a crib in squares": (
         [
             "score",
@@ -86,7 +93,7 @@ def test_a_mistake_gets_one_line_and_status_2(
 
 
 FILES = {
-    "no JSON": (["vectors"], "[1, ", "no JSON"),
+    "not JSON": (["vectors"], "[1, ", "not JSON"),
     "no list": (["vectors"], '{"id": 1}', "a vector file is a list"),
     "not of objects": (["vectors"], "[1]", "a vector file is a list"),
     "no record": (["replay"], "{}\n", "line 1"),
@@ -178,7 +185,7 @@ def make_record(variant: str = "draw", target: str = "1") -> Record:
     result = RecordResult("NORMAL", None, outcome.points, outcome.scores, outcome.games_won, "")
     return Record(
         rules_version=catalog.RULES_VERSION,
-        match="matches/story",
+        match="story",
         variant=variant,
         options=options,
         bots=("ann", "bob"),
@@ -201,10 +208,31 @@ def test_replay_tells_and_verifies(capsys: pytest.CaptureFixture[str], tmp_path:
     assert "1 records verified" in capsys.readouterr().out
     assert run(["replay", str(path), "--match", "story"]) == 0
     assert "ROUND_ENDED" in capsys.readouterr().out
+    assert run(["replay", str(path), "--match", "matches/story"]) == 0
+    assert run(["replay", str(path), "--match", "other"]) == 2
+    assert "no record of match other" in capsys.readouterr().err
     forged = record.to_json().replace(record.events_digest, "0" * 64)
     path.write_text(forged + "\n", encoding="utf-8")
     assert run(["replay", str(path), "--verify"]) == 1
-    assert "matches/story" in capsys.readouterr().out
+    assert "story: " in capsys.readouterr().out
+
+
+def test_replay_reads_records_as_other_programs_print_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """`GetRecord` as JSON, indented, one after the other; names with a line separator in them."""
+    record = replace(make_record(), bots=("ann\u2028x", "bob\u0085y"))
+    response = match_pb2.GetRecordResponse(record=record_message(record))
+    one = json_format.MessageToJson(response, ensure_ascii=False)
+    snake = json_format.MessageToJson(response.record, preserving_proto_field_name=True)
+    path = tmp_path / "record.json"
+    for text, count in ((one, 1), (f"{one}\n{snake}\n", 2), (record.to_json(), 1)):
+        path.write_text(text, encoding="utf-8")
+        assert run(["replay", str(path), "--verify"]) == 0
+        assert f"{count} records verified" in capsys.readouterr().out
+    path.write_text(one + "\n{}", encoding="utf-8")
+    assert run(["replay", str(path), "--verify"]) == 2
+    assert f"{path}, line {one.count(chr(10)) + 2}: a record lacks" in capsys.readouterr().err
 
 
 def test_replay_draws_the_board(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_greedy_keeps_the_best_hand() -> None:
     hand = ["5C", "5D", "5H", "JS", "2C", "9D"]
     other = ["AC", "AD", "3H", "4S", "6C", "7D"]
     order = [card for pair in zip(hand, other, strict=True) for card in pair]
-    match = ScriptedMatch("cribbage", 2, {"cut/1": ["KC", "AS"], "deal/1": order})
+    match = ScriptedMatch("cribbage", 2, {"cut/1": ["KC", "AS"], "deal/1/1": order})
     turn = match.turn(0)
     chosen = turn.moves[greedy.choose(turn)]
     assert chosen == Discard((parse_card("2C"), parse_card("9D")))
@@ -108,7 +108,7 @@ def test_greedy_pegs_the_most_and_then_the_highest() -> None:
     """Fifteen before the higher card; without points the highest."""
     hands = (["5C", "6D", "QH", "KS", "2C", "9D"], ["AC", "AD", "3H", "4S", "TC", "7D"])
     order = [card for pair in zip(*hands, strict=True) for card in pair]
-    match = ScriptedMatch("cribbage", 2, {"cut/1": ["KC", "AS"], "deal/1": order})
+    match = ScriptedMatch("cribbage", 2, {"cut/1": ["KC", "AS"], "deal/1/1": order})
     match.play("0 DISCARD 2C 9D", "1 DISCARD AC AD")
     first = match.turn(0)
     index, claim = greedy.choose(first)

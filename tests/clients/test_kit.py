@@ -25,7 +25,7 @@ from pegboard.client.channel import open_channel
 from pegboard.client.session import METHOD, PlayStream
 from pegboard.client.testing import ScriptedMatch, play_match, random_choice
 from pegboard.client.turn import CLAIM_TOO_HIGH, MUST_GO_OUT, Refused
-from pegboard.rules.cribbage.moves import Claim, Discard
+from pegboard.rules.cribbage.moves import Claim, Discard, Play
 from pegboard.rules.errors import IllegalMove, InvalidRequest, MustGoOut, Silent, Unavailable
 from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.codec import read_move
@@ -40,7 +40,7 @@ def scripted() -> ScriptedMatch:
         for pair in zip(HAND, ("AC", "AD", "3H", "4S", "6C", "7D"), strict=True)
         for card in pair
     ]
-    return ScriptedMatch("cribbage", 2, {"cut/1": ["KC", "AS"], "deal/1": order})
+    return ScriptedMatch("cribbage", 2, {"cut/1": ["KC", "AS"], "deal/1/1": order})
 
 
 def test_a_scripted_match_is_dealt_and_played_as_told() -> None:
@@ -97,7 +97,7 @@ def test_what_is_a_bot() -> None:
 def test_random_choices_narrow_after_refused_claims() -> None:
     """Lower after too high, higher after must go out; also by typed moves."""
     message = play_pb2.Turn(match="m", number=play_pb2.NumberRange(min=0, max=29))
-    message.legal_moves.add()
+    message.legal_moves.add().cribbage.claim.SetInParent()
     turn = Turn(message)
     turn.refused = (
         Refused(CLAIM_TOO_HIGH, "", 3, (0, 12)),
@@ -109,6 +109,41 @@ def test_random_choices_narrow_after_refused_claims() -> None:
     rng = Random(1)
     numbers = [turn.random(rng)[1] for _ in range(300)]
     assert set(numbers) == {4, 5, 6, 7, 8}
+
+
+def test_a_random_call_names_at_least_1() -> None:
+    """X-04: also beside plays that may claim 0, where the range of the turn begins at 0."""
+    message = play_pb2.Turn(match="m", number=play_pb2.NumberRange(min=0, max=15))
+    message.legal_moves.add().cribbage.play.card = 51  # type: ignore[assignment]
+    message.legal_moves.add().cribbage.call.SetInParent()
+    turn, rng = Turn(message), Random(1)
+    numbers = {0: set[int | None](), 1: set[int | None]()}
+    for _ in range(300):
+        index, number = turn.random(rng)
+        numbers[index].add(number)
+    assert min(number for number in numbers[0] if number is not None) == 0
+    assert min(number for number in numbers[1] if number is not None) == 1
+
+
+def test_a_second_claim_too_high_stands_as_0() -> None:
+    """X-19, in process as at a server: nothing is won by claiming downwards."""
+    refused: list[int] = []
+
+    def greedy(turn: Turn) -> Any:
+        """Claim all there can be, twice; what is needed where that is known to be there."""
+        if turn.number is None or not isinstance(turn.moves[0], Claim | Play):
+            return 0
+        if any(one.reason == MUST_GO_OUT for one in turn.refused):
+            return 0, 20 - turn.view.scores[turn.seat]
+        refused.append(len(turn.refused))
+        return 0, turn.number[1]
+
+    played = play_match("cribbage-muggins", [greedy, greedy], {"target": "20"}, seed=5)
+    assert played.outcome is not None
+    texts = [move.text() for _, move in played.moves]
+    claims = [text.split()[-1] for text in texts if "CLAIM" in text]
+    assert len(claims) > claims.count("0") > 0.9 * len(claims)
+    assert set(refused) == {0, 1}
 
 
 def test_a_played_match_ends_or_is_resigned() -> None:
@@ -135,9 +170,8 @@ def test_turns_are_numbered_as_by_a_server() -> None:
             assert last[seat].turn_id == match.turn(seat).turn_id == asked[seat]
         seat = rng.choice(seats)
         options = match.state.choices(seat)
-        low = options.number[0] if options.number else None
         try:
-            match.apply(seat, options.complete(rng.randrange(len(options.moves)), low))
+            match.apply(seat, options.complete(rng.randrange(len(options.moves)), None))
         except MustGoOut:
             break
     assert max(asked.values()) > 50

@@ -25,6 +25,7 @@ from pegboard.rules.errors import (
     UnknownVariant,
 )
 from pegboard.rules.game import Chance, Choices, Option, Outcome
+from pegboard.rules.versions import EDITION, Edition
 
 # Heap: everybody secretly guards a number at once, then the seats take 1 to 3 stones in turn and the
 # last to take wins. A claim is open: it must be the stones left, not less when one could finish (3 or
@@ -60,6 +61,7 @@ class Claim:
     """Claims to take so many; open without the number."""
 
     points: int = -1
+    LEAST = 0
 
     @property
     def is_open(self) -> bool:
@@ -163,7 +165,7 @@ class HeapState:
         if move not in (self.choices(seat).expand()):
             raise IllegalMove(f"{move.text()} is not legal")
         if move.points > self.stones:
-            raise ClaimTooHigh("too many")
+            raise ClaimTooHigh("too many", Claim(0))
         if self.stones <= 3 and move.points < self.stones:
             raise MustGoOut("take them all")
         self._choices.pop(seat)
@@ -211,7 +213,9 @@ class Heap:
     family = "fake"
     seats = (1, 2, 3)
 
-    def start(self, seats: int, chance: Chance) -> tuple[HeapState, list[Any]]:
+    def start(
+        self, seats: int, chance: Chance, edition: Edition = EDITION
+    ) -> tuple[HeapState, list[Any]]:
         """Deal: who begins is luck."""
         assert not self.broken
         first = chance.order("first", seats, 1)[0]
@@ -323,7 +327,6 @@ def play(host: Hosted, match: Match, mailboxes: Mapping[str, Mailbox], moves: in
         if not turns:
             break
         for turn in turns:
-            turn.start(host.now_ns())
             bot = match.spec.bots[turn.seat]
             assert host.answer(bot, turn.match.id, turn.seat, turn.turn_id, index=0) is None
             made += 1

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,17 +15,26 @@ from pegboard.matches.match import Match
 from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import MatchSpec, Termination
 from pegboard.matches.store import Durability, open_store
+from pegboard.rules import catalog
 from pegboard.rules.catalog import CATALOG
-from pegboard.rules.record import Record, verify
+from pegboard.rules.record import Record, parse_turn, records_in, verify
 
 OVER = (RejectionReason.STALE_TURN, RejectionReason.MATCH_OVER)
 """Where another turn of the same delivery has closed this one's window or ended the match."""
+
+STORED = Path(__file__).resolve().parent.parent / "vectors" / "records" / "version_1.jsonl"
+OLD = [
+    record
+    for _, record in records_in(STORED.read_text(encoding="utf-8"))
+    if record.result is not None and record.result.termination == "NORMAL"
+]
+"""Records of whole matches under rules version 1."""
 
 FREE = (RejectionReason.CLAIM_TOO_HIGH, RejectionReason.MUST_GO_OUT)
 
 
 def play(host: MatchHost, match: Match, rng: random.Random, moves: int) -> None:
-    """One bot at all seats plays random moves; a refused claim costs nothing and is tried anew."""
+    """One bot at all seats plays random moves; a claim that is refused is made anew (X-19, X-05)."""
     box = host.connect("a", events=True)
     for _ in range(moves):
         turns = box.take().turns
@@ -31,14 +43,25 @@ def play(host: MatchHost, match: Match, rng: random.Random, moves: int) -> None:
         for turn in turns:
             index = rng.randrange(len(turn.choices.moves))
             low, high = turn.choices.number or (0, 0)
-            first = rng.randint(low, min(high, low + 8))
-            for number in (first, *range(low, high + 1)):  # counting up meets the true points
+            low = max(low, getattr(turn.choices.moves[index], "LEAST", 0))
+            number = rng.randint(low, min(high, low + 8))
+            for _ in range(3):
                 found = host.answer(
                     "a", match.id, turn.seat, turn.turn_id, index=index, number=number
                 )
                 if found is None or found.reason not in FREE:
                     break
+                assert found.attempts_left == 3
+                high_claim = found.reason is RejectionReason.CLAIM_TOO_HIGH
+                number = low if high_claim else needed(match, turn.seat)
             assert found is None or found.reason in OVER, found
+
+
+def needed(match: Match, seat: int) -> int:
+    """Return what the seat needs to go out in a game of cribbage."""
+    state: Any = match.state
+    side = state.table.setup.sides[seat]
+    return int(state.table.setup.targets[side] - state.table.scores[side])
 
 
 @pytest.mark.parametrize("variant", CATALOG)
@@ -108,3 +131,44 @@ async def test_bots_play_alike_whoever_answers_first(variant: str) -> None:
         await host.close()
     assert told[0] == told[1]
     assert told[0][0] is not None
+
+
+@pytest.mark.parametrize("place", range(len(OLD)), ids=lambda place: OLD[place].variant)
+async def test_a_match_that_runs_goes_on_under_the_rules_that_it_was_begun_with(
+    place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Matches of rules version 1, stored with half their moves, and taken up by this program."""
+    old = OLD[place]
+    half = len(old.moves) // 2
+    path = tmp_path / "store.db"
+    with monkeypatch.context() as past:
+        past.setattr(catalog, "RULES_VERSION", "1")
+        host = MatchHost(open_store(path, Durability.BATCHED))
+        await host.open()
+        spec = MatchSpec(old.variant, old.bots, options=old.options, nonce=old.nonce, seed=old.seed)
+        (match,) = await host.create([CreateRequest(spec, old.match)])
+        make(host, match, old.moves[:half])
+        await host.close()
+
+    host = MatchHost(open_store(path, Durability.BATCHED))
+    await host.open()
+    match = host.get(old.match)
+    assert match.rules_version == "1"
+    make(host, match, old.moves[half:])
+    await host.stored()
+    record = match.record(reveal_seed=True)
+    assert record == replace(old, result=record.result)
+    verify(record)
+    new = (await host.create([CreateRequest(replace(spec, seed=old.seed), "new")]))[0]
+    assert new.rules_version == catalog.RULES_VERSION
+    await host.close()
+
+
+def make(host: MatchHost, match: Match, moves: Sequence[str]) -> None:
+    """Let the bots of a match answer with these moves, `SEAT MOVE` each."""
+    for text in moves:
+        seat, move = parse_turn(match.game, text)
+        turn = match.players[seat].turn
+        assert turn is not None
+        bot = match.spec.bots[seat]
+        assert host.answer(bot, match.id, seat, turn.turn_id, move=move) is None

@@ -230,22 +230,59 @@ async def test_attempts_are_counted_by_the_turn() -> None:
     assert match.ending is None
 
 
-async def test_refused_claims_cost_no_attempt_until_there_are_too_many() -> None:
-    """Refused claims cost no attempt until there are too many."""
-    host, match, turn = await guarded(claims_max=4)
-    for _ in range(3):
-        rejection = say(host, turn, move=Claim(11))
-        assert rejection.reason is RejectionReason.CLAIM_TOO_HIGH
-        assert rejection.attempts_left == 3
-    assert say(host, turn, move=Claim(11)).attempts_left == 0
-    assert (await result_of(host, match)).termination is Termination.ILLEGAL_MOVE
+async def test_the_first_claim_too_high_costs_nothing_and_the_second_stands_as_0() -> None:
+    """X-19: claims cannot be searched downwards; the record has the move that was made."""
+    host, match, turn = await guarded()
+    rejection = say(host, turn, move=Claim(20))
+    assert (rejection.reason, rejection.attempts_left) == (RejectionReason.CLAIM_TOO_HIGH, 3)
+    assert say(host, turn, move=Claim(19)) is None
+    assert match.log.moves().splitlines()[-1] == f"{turn.seat} CLAIM 0"
+    assert say(host, turn, move=Claim(19)) is None, "the same answer again is accepted again"
+    assert say(host, turn, move=Claim(18)).reason is RejectionReason.STALE_TURN
+    assert match.ending is None
+
+
+async def test_an_honest_claim_after_one_too_high_counts() -> None:
+    """An honest claim after one too high counts."""
+    host, match, turn = await guarded()
+    assert say(host, turn, move=Claim(20)).reason is RejectionReason.CLAIM_TOO_HIGH
+    assert say(host, turn, move=Claim(2)) is None
+    assert match.log.moves().splitlines()[-1] == f"{turn.seat} CLAIM 2"
+
+
+async def test_each_question_has_its_own_claim_too_high() -> None:
+    """Each question has its own claim too high."""
+    host = await opened()
+    box = host.connect("a")
+    match = await host.begin("a")
+    play(host, match, {"a": box}, moves=1)
+    for _ in range(2):
+        turn = taken(box)
+        assert say(host, turn, move=Claim(20)).reason is RejectionReason.CLAIM_TOO_HIGH
+        assert say(host, turn, move=Claim(20)) is None
+    assert match.ending is None
 
 
 async def test_a_claim_that_would_not_go_out_is_refused() -> None:
-    """A claim that would not go out is refused."""
-    host, _, turn = await guarded(stones=3)
-    assert say(host, turn, move=Claim(2)).reason is RejectionReason.MUST_GO_OUT
+    """The first costs nothing: it tells what is needed. Further ones are plain illegal answers."""
+    host, match, turn = await guarded(stones=3)
+    rejection = say(host, turn, move=Claim(2))
+    assert (rejection.reason, rejection.attempts_left) == (RejectionReason.MUST_GO_OUT, 3)
+    for left in (2, 1):
+        rejection = say(host, turn, move=Claim(1))
+        assert (rejection.reason, rejection.attempts_left) == (RejectionReason.MUST_GO_OUT, left)
     assert say(host, turn, move=Claim(3)) is None
+    assert match.ending is not None
+    assert match.ending.termination is Termination.NORMAL
+
+
+async def test_short_claims_without_end_forfeit() -> None:
+    """Also where each would stand as a 0, which is too low to go out."""
+    host, match, turn = await guarded(stones=3)
+    reasons = [say(host, turn, move=Claim(9)).reason for _ in range(5)]
+    assert reasons == [RejectionReason.CLAIM_TOO_HIGH, *[RejectionReason.MUST_GO_OUT] * 4]
+    result = await result_of(host, match)
+    assert (result.termination, result.seat_at_fault) == (Termination.ILLEGAL_MOVE, turn.seat)
 
 
 async def test_an_error_of_the_rules_ends_its_match_alone() -> None:

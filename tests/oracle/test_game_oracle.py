@@ -170,7 +170,7 @@ def orders(deals: list[Deal], players: int) -> dict[str, list[int]]:
             for place in range(len(deal.hands[0]))
             for hand in (deal.hands[seat] for seat in left)
         ]
-        found[f"deal/{number + 1}"] = [*dealt, *deal.crib_dealt, *deal.starter]
+        found[f"deal/1/{number + 1}"] = [*dealt, *deal.crib_dealt, *deal.starter]
     return found
 
 

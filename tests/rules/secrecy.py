@@ -1,9 +1,10 @@
 """The proof that no view leaks: worlds that differ only in what a seat can't see look alike to it.
 
 A match is played to some point. For a reader, every card or tile that it has not seen in the running
-deal may lie elsewhere: the unseen ones are permuted within the order of the deal, and the others'
-hidden moves name the permuted cards. Where that world is possible and its open events are the same,
-the reader's view, its redacted events, its choices, and who is to act have to be equal.
+deal may lie elsewhere: the unseen ones are permuted within the order of the deal, in Draw also within
+the orders that the seats draw by (X-21), and the others' hidden moves name the permuted cards. Where
+that world is possible and its open events are the same, the reader's view, its redacted events, its
+choices, and who is to act have to be equal.
 
 Which events are open is told by `audit.visible`, apart from the engines: an engine that shows too much
 does not make its own leak look like an open difference.
@@ -34,7 +35,7 @@ class Leak(AssertionError):
 
 
 class RecordingChance:
-    """Remembers the last order that was asked for."""
+    """Remembers the order of the running deal: the last one that was not a seat's own to draw by."""
 
     def __init__(self, chance: SeededChance) -> None:
         self.chance = chance
@@ -43,20 +44,23 @@ class RecordingChance:
 
     def order(self, label: str, size: int, count: int) -> Sequence[int]:
         """Return the order and remember what it was for."""
-        self.label = label
-        self.size = size
+        if not label.startswith("draw/"):
+            self.label = label
+            self.size = size
         return self.chance.order(label, size, count)
 
 
 class Story(NamedTuple):
-    """A match up to some point; `deal_from` is the number of events before the running deal."""
+    """A match up to some point; `deal_from` is the number of events before the running deal.
+
+    `orders` are those of the running deal, by label: of the pack, or of the tiles and of each seat.
+    """
 
     game: Game
     state: State
     moves: list[tuple[Seat, Any]]
     events: list[Any]
-    label: str
-    order: Sequence[int]
+    orders: dict[str, Sequence[int]]
     deal_from: int
     moves_before_deal: int
 
@@ -76,8 +80,12 @@ def told(case: Case, length: int) -> Story:
         if chance.label != label:
             deal_from, moves_before = _dealt_at(new, len(events)), len(moves)
         events += new
-    order = case.chance.order(chance.label, chance.size, chance.size)
-    return Story(game, state, moves, events, chance.label, order, deal_from, moves_before)
+    labels = [chance.label]
+    if chance.label.startswith("round/"):
+        of_round = chance.label.replace("round/", "draw/")
+        labels += [f"{of_round}/{seat}" for seat in range(case.seats)]
+    orders = {label: case.chance.order(label, chance.size, chance.size) for label in labels}
+    return Story(game, state, moves, events, orders, deal_from, moves_before)
 
 
 def _dealt_at(events: list[Any], offset: int) -> int:
@@ -92,10 +100,10 @@ def pieces_of(text: str) -> list[str]:
 
 
 class World(NamedTuple):
-    """Where the pieces lie instead: text for text, and the order of the running deal."""
+    """Where the pieces lie instead: text for text, and the orders of the running deal."""
 
     renamed: dict[str, str]
-    order: list[int]
+    orders: dict[str, list[int]]
 
 
 def alternative(story: Story, reader: Seat | None, rng: Random) -> World | None:
@@ -112,13 +120,15 @@ def alternative(story: Story, reader: Seat | None, rng: Random) -> World | None:
     count = min(len(unseen), rng.choice((2, 3, 8, 52)))
     moved = rng.sample(unseen, count)
     to = dict(zip(moved, [*moved[1:], moved[0]], strict=True))
-    order = [to.get(piece, piece) for piece in story.order]
-    return World({names[piece]: names[other] for piece, other in to.items()}, order)
+    orders = {
+        label: [to.get(piece, piece) for piece in order] for label, order in story.orders.items()
+    }
+    return World({names[piece]: names[other] for piece, other in to.items()}, orders)
 
 
 def retold(case: Case, story: Story, world: World) -> tuple[State, list[Any]] | None:
     """Make the same moves in the other world; None where one of them is not possible there."""
-    chance = ScriptedChance({story.label: world.order}, otherwise=case.chance)
+    chance = ScriptedChance(world.orders, otherwise=case.chance)
     game, state, first = started(case, chance)
     events = list(first)
     for number, (seat, move) in enumerate(story.moves):

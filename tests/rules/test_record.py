@@ -18,6 +18,7 @@ from pegboard.rules.record import (
     RecordResult,
     events_digest,
     parse_turn,
+    records_in,
     replay,
     verify,
 )
@@ -163,11 +164,23 @@ def test_replay_gives_the_first_events_then_those_of_each_move() -> None:
 FIELDS = json.loads(RECORD.to_json())
 
 
+def test_a_record_is_written_as_proto3_json() -> None:
+    """Camel case, full names, hexadecimal digits, and nothing that is empty."""
+    assert FIELDS["version"] == 2
+    assert FIELDS["rulesVersion"] == catalog.RULES_VERSION == "2"
+    assert FIELDS["match"] == "matches/m"
+    assert FIELDS["seed"] == SEED.hex()
+    assert FIELDS["result"]["termination"] == "TERMINATION_NORMAL"
+    assert not {"options", "detail"} & (FIELDS.keys() | FIELDS["result"].keys())
+    forfeit = json.loads(CUT.to_json())["result"]
+    assert (forfeit["termination"], forfeit["seatAtFault"]) == ("TERMINATION_TIMEOUT", 0)
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
         ({"colour": "red"}, "has no 'colour'"),
-        ({"version": 2}, "version 2 is unknown"),
+        ({"version": 3}, "version 3 is unknown"),
         ({"version": True}, "whole numbers"),
         ({"match": 7}, "match must be text"),
         ({"bots": "ab"}, "bots must be a list"),
@@ -176,12 +189,14 @@ FIELDS = json.loads(RECORD.to_json())
         ({"options": {"target": 7}}, "option target must be text"),
         ({"seed": "00"}, "seed must be 32 bytes"),
         ({"commitment": "zz" * 32}, "commitment must be 32 bytes"),
+        ({"events_digest": ""}, "'events_digest' twice"),
         ({"result": {**FIELDS["result"], "termination": "BORED"}}, "no termination 'BORED'"),
-        ({"result": {**FIELDS["result"], "seat_at_fault": 1}}, "goes with a forfeit"),
+        ({"result": {**FIELDS["result"], "seatAtFault": 1}}, "goes with a forfeit"),
         ({"result": {**FIELDS["result"], "points": [2, 0]}}, "from 0 to 1"),
         ({"result": {**FIELDS["result"], "scores": [1.5]}}, "whole numbers"),
-        ({"result": {}}, "a result lacks 'termination'"),
+        ({"result": {}}, "no termination ''"),
         ({"result": []}, "a result is a JSON object"),
+        ({"record": {"version": 2}}, "lacks 'rules_version'"),
     ],
 )
 def test_a_record_of_another_shape_is_refused(changes: dict[str, Any], says: str) -> None:
@@ -190,19 +205,66 @@ def test_a_record_of_another_shape_is_refused(changes: dict[str, Any], says: str
         Record.from_json(json.dumps({**FIELDS, **changes}))
 
 
-@pytest.mark.parametrize("key", sorted(FIELDS))
-def test_every_key_is_needed(key: str) -> None:
-    """A record without one of its keys is refused by name."""
+@pytest.mark.parametrize("key", ["version", "rulesVersion", "variant", "bots", "commitment"])
+def test_a_key_that_cannot_be_empty_is_needed(key: str) -> None:
+    """A record without one of them is refused by name; others may be left out, or null."""
     fields = {name: value for name, value in FIELDS.items() if name != key}
-    with pytest.raises(RecordError, match=f"lacks '{key}'"):
+    name = {"rulesVersion": "rules_version"}.get(key, key)
+    with pytest.raises(RecordError, match=f"lacks '{name}'"):
         Record.from_json(json.dumps(fields))
+    with pytest.raises(RecordError, match=f"lacks '{name}'"):
+        Record.from_json(json.dumps({**FIELDS, key: None}))
+
+
+def test_a_record_is_read_in_every_spelling() -> None:
+    """Snake case, indented, within the response of `GetRecord`, the match without its prefix."""
+    snake = {
+        "rules_version": FIELDS["rulesVersion"],
+        "events_digest": FIELDS["eventsDigest"],
+        **{key: FIELDS[key] for key in FIELDS if key not in ("rulesVersion", "eventsDigest")},
+        "match": "m",
+    }
+    for fields in (snake, {"record": FIELDS}, {**FIELDS, "options": None}):
+        assert Record.from_json(json.dumps(fields, indent=2)) == RECORD
 
 
 @pytest.mark.parametrize("text", ["", "{", "\x00\xff", "[" * 100_000, '{"a":NaN,}', "9" * 5000])
-def test_what_is_no_json_is_refused(text: str) -> None:
+def test_what_is_not_json_is_refused(text: str) -> None:
     """`NotationError`, also for what makes a parser give up."""
-    with pytest.raises(NotationError, match="one JSON object on one line"):
+    with pytest.raises(NotationError, match="one JSON object"):
         Record.from_json(text)
+
+
+def test_a_text_holds_records_on_one_line_each_or_over_several() -> None:
+    """Blank lines, indented objects and what other programs take for a line's end do not matter."""
+    odd = replace(RECORD, match="odd", bots=("a\u2028b\u0085c", "d\x0be"))
+    indented = json.dumps({"record": json.loads(CUT.to_json())}, indent=2)
+    text = f"\n{RECORD.to_json()}\n\n{odd.to_json()}\r\n{indented}\n{RECORD.to_json()}"
+    found = list(records_in(text))
+    assert [record for _, record in found] == [RECORD, odd, CUT, RECORD]
+    assert [line for line, _ in found] == [2, 4, 5, 6 + indented.count("\n")]
+    assert list(records_in(" \n\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [
+        ("\n\n{", NotationError, "line 3: a record is one JSON object"),
+        ("\n7", RecordError, "line 2: a record is a JSON object"),
+        ("{}", RecordError, "line 1: a record lacks 'version'"),
+        ("\n" + "[" * 100_000, NotationError, "line 2: a record is one JSON object"),
+    ],
+)
+def test_a_damaged_record_is_named_by_its_line(
+    text: str, error: type[Exception], says: str
+) -> None:
+    """After the good ones before it."""
+    first = f"{RECORD.to_json()}\n"
+    for before, shift in (("", 0), (first, 1)):
+        with pytest.raises(error) as caught:
+            list(records_in(before + text))
+        number = int(says.split(":")[0].split()[1]) + shift
+        assert str(caught.value).startswith(f"line {number}:{says.partition(':')[2]}")
 
 
 def test_a_move_of_a_record_is_seat_blank_move() -> None:
@@ -214,9 +276,37 @@ def test_a_move_of_a_record_is_seat_blank_move() -> None:
             parse_turn(game, text)
 
 
-def test_records_of_old_versions_verify_for_ever() -> None:
-    """Stored when version 1 was new; never write them again."""
-    lines = STORED.read_text(encoding="utf-8").splitlines()
-    assert len(lines) >= 4
-    for line in lines:
-        verify(Record.from_json(line))
+STORED_RECORDS = [record for _, record in records_in(STORED.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize(
+    "record", STORED_RECORDS, ids=lambda record: f"{record.match}-{record.variant}"
+)
+def test_records_of_old_versions_verify_for_ever(record: Record) -> None:
+    """Stored when version 1 was new; never write them again, only add some of newer versions."""
+    assert record.rules_version == "1"
+    verify(record)
+    assert Record.from_json(record.to_json()) == record, "of the shape of now, by the rules of then"
+    replayed = [event for _, events in replay(record) for event in events]
+    assert events_digest(replayed) == record.events_digest
+
+
+def test_a_record_is_replayed_by_the_rules_that_it_names() -> None:
+    """The same moves under other rules are another match, or none."""
+    differing = [
+        record for record in STORED_RECORDS if _differs(replace(record, rules_version="2"))
+    ]
+    assert len(differing) == len(STORED_RECORDS)
+
+
+def _differs(record: Record) -> bool:
+    try:
+        verify(record)
+    except RecordError:
+        return True
+    return False
+
+
+def test_calls_of_0_were_legal_under_version_1() -> None:
+    """X-04 is of version 2: records that have some still replay."""
+    assert sum("CALL 0" in move for record in STORED_RECORDS for move in record.moves) > 10

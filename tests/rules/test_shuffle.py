@@ -33,7 +33,7 @@ def documented(name: str) -> list[str]:
 def test_the_documented_stream_and_order() -> None:
     """Redone from the text alone, with none of our code: block 0, numbers, order."""
     lines = dict(line.split(": ", 1) for line in documented("order"))
-    block = hmac.new(SEED, b"example/deal/1/0", hashlib.sha256).digest()
+    block = hmac.new(SEED, b"example/deal/1/1/0", hashlib.sha256).digest()
     assert lines["block 0"] == block.hex()
     numbers = [int.from_bytes(block[at : at + 2], "big") for at in range(0, 32, 2)]
     assert lines["numbers"] == " ".join(map(str, numbers))
@@ -60,9 +60,15 @@ def test_the_documented_deals(variant: str) -> None:
 
 
 def test_the_documented_order_of_tiles() -> None:
-    """The round behind the documented deal of Draw."""
-    order = SeededChance(SEED, "example").order("round/1", 28, 28)
+    """The round behind the documented deal of Draw, and the order of the seat that draws."""
+    order = SeededChance(SEED, "example").order("round/1/1", 28, 28)
     assert documented("round") == [tiles_text(order)]
+    own = SeededChance(SEED, "example").order("draw/1/1/3", 28, 28)
+    assert documented("own order") == [tiles_text(own)]
+    game = catalog.game("draw")
+    state, _ = game.start(4, SeededChance(SEED, "example"))
+    drawn = [state.apply(3, game.parse_move("DRAW"))[0] for _ in range(2)]
+    assert documented("drawn") == [event.text() for event in drawn]
 
 
 def test_fisher_yates_with_rejection() -> None:
@@ -98,10 +104,10 @@ def test_an_order_is_a_permutation_and_a_prefix(size: int, count: int, label: st
 
 def test_label_nonce_and_seed_all_matter() -> None:
     """None of the three can be left out."""
-    first = SeededChance(SEED, "a").order("deal/1", 52, 52)
-    assert SeededChance(SEED, "a").order("deal/2", 52, 52) != first
-    assert SeededChance(SEED, "b").order("deal/1", 52, 52) != first
-    assert SeededChance(SEED[::-1], "a").order("deal/1", 52, 52) != first
+    first = SeededChance(SEED, "a").order("deal/1/1", 52, 52)
+    assert SeededChance(SEED, "a").order("deal/1/2", 52, 52) != first
+    assert SeededChance(SEED, "b").order("deal/1/1", 52, 52) != first
+    assert SeededChance(SEED[::-1], "a").order("deal/1/1", 52, 52) != first
 
 
 def test_every_card_lies_everywhere_as_often() -> None:
@@ -128,7 +134,7 @@ def test_a_seed_has_32_bytes(length: int) -> None:
 def test_scripted_chance_fills_up_ascending() -> None:
     """For vectors: what is given first, the rest in order; other labels from another chance."""
     seeded = SeededChance(SEED, "n")
-    chance = ScriptedChance({"deal/1": [5, 2]}, otherwise=seeded)
-    assert chance.order("deal/1", 7, 5) == [5, 2, 0, 1, 3]
-    assert chance.order("deal/2", 7, 5) == seeded.order("deal/2", 7, 5)
-    assert ScriptedChance({}).order("deal/2", 4, 2) == [0, 1]
+    chance = ScriptedChance({"deal/1/1": [5, 2]}, otherwise=seeded)
+    assert chance.order("deal/1/1", 7, 5) == [5, 2, 0, 1, 3]
+    assert chance.order("deal/1/2", 7, 5) == seeded.order("deal/1/2", 7, 5)
+    assert ScriptedChance({}).order("deal/1/2", 4, 2) == [0, 1]

@@ -119,7 +119,7 @@ def test_a_socket_that_a_dead_server_left_is_taken(folder: Path) -> None:
         ),
         (ServeSettings(unix=(Path("s"),), log_level="loud"), "no log level 'loud'"),
         (ServeSettings(unix=(Path("/none/here/s"),), store=None), "is its folder there"),
-        (ServeSettings(unix=(Path(__file__),), store=None), "is there and no socket"),
+        (ServeSettings(unix=(Path(__file__),), store=None), "is not a socket"),
         (ServeSettings(unix=(Path("s"),), tokens=Path("/none")), "cannot read the tokens"),
     ],
 )
@@ -146,7 +146,7 @@ async def test_a_port_that_is_taken(folder: Path) -> None:
         taken.listen()
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         settings = ServeSettings(listen=(address,), tokens=token_file(folder), store=None)
-        with pytest.raises(InvalidRequest, match="is the port taken"):
+        with pytest.raises(InvalidRequest, match="the port is taken"):
             await serve(settings)
 
 

@@ -11,13 +11,13 @@ import pytest
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
-from tests.service.rig import serving, token_of
+from tests.service.rig import metadata_of, serving, token_of
 
 from pegboard.client import new_match
 from pegboard.rules import errors
 from pegboard.rules.catalog import CATALOG
 from pegboard.rules.record import verify
-from pegboard.service.allowance import Allowance
+from pegboard.service.allowance import ACCOUNTS_KEPT, Allowance, Allowances
 from pegboard.service.tokens import bearer_token, load_tokens
 from pegboard.v1 import match_pb2, match_pb2_grpc
 from pegboard.wire.records import read_record, record_message
@@ -101,7 +101,8 @@ async def test_listing_by_label_and_state() -> None:
             seen: list[str] = []
             while True:
                 page = await stub.ListMatches(
-                    match_pb2.ListMatchesRequest(page_size=2, page_token=token, label="x")
+                    match_pb2.ListMatchesRequest(page_size=2, page_token=token, label="x"),
+                    metadata=metadata_of("alice"),
                 )
                 seen += [match.name for match in page.matches]
                 token = page.next_page_token
@@ -109,7 +110,10 @@ async def test_listing_by_label_and_state() -> None:
                     break
             assert seen == names
             with pytest.raises(grpc.aio.AioRpcError) as caught:
-                await stub.ListMatches(match_pb2.ListMatchesRequest(page_token="nonsense"))
+                await stub.ListMatches(
+                    match_pb2.ListMatchesRequest(page_token="nonsense"),
+                    metadata=metadata_of("alice"),
+                )
             assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
@@ -163,14 +167,14 @@ async def test_a_withheld_seed_is_for_organisers() -> None:
         name = await rig.match("alice", "bob", seed=bytes(range(32)), withhold_seed=True)
         assert (await organiser.get(name)).spec.seed == b""
         await organiser.cancel(name)
-        assert (await organiser.record(name)).seed == bytes(range(32))
+        assert (await organiser.record(name)).seed == bytes(range(32)).hex()
         async with rig.organiser(token_of("alice")) as bot:
-            assert (await bot.record(name)).seed == b""
+            assert (await bot.record(name)).seed == ""
 
 
 async def test_who_may_watch_as_whom() -> None:
     """A bot its own seat, an organiser any, everybody as a spectator."""
-    async with serving() as rig, rig.organiser() as organiser:
+    async with serving(public=True) as rig, rig.organiser() as organiser:
         name = await rig.match("alice", "bob")
         await organiser.cancel(name)
 
@@ -211,7 +215,9 @@ async def test_errors_have_one_error_info() -> None:
     async with serving() as rig, grpc.aio.insecure_channel(rig.address) as channel:
         stub: match_pb2_grpc.MatchServiceAsyncStub = match_pb2_grpc.MatchServiceStub(channel)
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await stub.GetMatch(match_pb2.GetMatchRequest(name="matches/none"))
+            await stub.GetMatch(
+                match_pb2.GetMatchRequest(name="matches/none"), metadata=metadata_of("alice")
+            )
         assert caught.value.code() is grpc.StatusCode.NOT_FOUND
         trailing = dict(caught.value.trailing_metadata() or ())
         details = trailing["grpc-status-details-bin"]
@@ -268,6 +274,7 @@ def write(folder: Path, text: str) -> Path:
     """Write a token file."""
     path = folder / "tokens.toml"
     path.write_text(text, encoding="utf-8")
+    path.chmod(0o600)
     return path
 
 
@@ -285,14 +292,14 @@ def test_tokens_by_digest_and_in_clear(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("[bots", "is no TOML"),
-        ("[cats]\n", "no section 'cats'"),
+        ("[bots", "is not a TOML file"),
+        ("[cats]\n", "a section 'cats'"),
         ("bots = 3\n", r"\[bots\] must be a table"),
         ("[bots]\na = 3\n", "bots.a must be a token"),
         ('[bots]\na = ""\n', "bots.a must be a token"),
         ('[bots]\na = "sha256:12"\n', "64 hexadecimal digits"),
-        ('[bots]\n"a b" = "x"\n', "is no name"),
-        ('[bots]\na = "x"\n[organisers]\nb = "x"\n', "organisers.b has the token of somebody"),
+        ('[bots]\n"a b" = "x"\n', "is not a name"),
+        ('[bots]\na = "x"\n[organisers]\nb = "x"\n', "organisers.b has the token of another"),
     ],
 )
 def test_a_bad_token_file_gets_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
@@ -319,11 +326,36 @@ def test_bearer_tokens() -> None:
 
 def test_an_allowance_refills() -> None:
     """Burst at once, then by the second, never more than the burst."""
-    allowance = Allowance(10, 2.0, 0.0)
-    allowance.spend(10, 0.0)
+    now_s = 0.0
+    allowance = Allowance(10, 2.0, lambda: now_s)
+    allowance.spend(10)
+    now_s = 1.0
+    allowance.spend(2)
+    now_s = 100.0
+    allowance.spend(10)
     with pytest.raises(errors.TooManyRequests):
-        allowance.spend(1, 0.1)
-    allowance.spend(2, 1.2)
-    allowance.spend(10, 100.0)
+        allowance.spend(1)
+
+
+def test_what_is_refused_is_owed_all_the_same() -> None:
+    """Up to the burst: who floods waits the longer, but not for ever."""
+    now_s = 0.0
+    allowance = Allowance(10, 2.0, lambda: now_s)
+    with pytest.raises(errors.TooManyRequests, match=r"wait 5\.0 s"):
+        allowance.spend(500_000)
+    now_s = 4.0
     with pytest.raises(errors.TooManyRequests):
-        allowance.spend(1, 100.0)
+        allowance.spend(1)
+    now_s = 6.0
+    allowance.spend(1)
+
+
+def test_a_caller_has_one_allowance_and_idle_ones_are_dropped() -> None:
+    """As many names as there may be without a token file do not fill the memory."""
+    allowances = Allowances(10, 1.0)
+    busy = allowances.of("busy")
+    busy.spend(10)
+    for number in range(5 * ACCOUNTS_KEPT):
+        allowances.of(f"idle {number}")
+    assert allowances.of("busy") is busy
+    assert len(allowances) <= 2 * ACCOUNTS_KEPT

@@ -201,7 +201,7 @@ class Log:
                 end = file.read(_TAIL_BYTES)
         except OSError:
             return ""
-        lines = end.decode(errors="replace").splitlines()
+        lines = end.decode(errors="replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 

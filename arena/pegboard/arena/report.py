@@ -23,6 +23,8 @@ from rich.text import Text
 
 from pegboard.arena.ratings import Table
 from pegboard.arena.results import EventTable, Line, Results
+from pegboard.arena.terminal import json_text, say, symbol
+from pegboard.rules.printable import printable
 
 PLAIN_EVERY_S = 10.0
 CROSSTABLE_BOTS = 12
@@ -90,7 +92,7 @@ def make_reporter(*, json: bool = False) -> Reporter:
     """Return what suits the place: a live display at a terminal, plain lines elsewhere."""
     if json:
         return JsonReporter()
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         return LiveReporter()
     return PlainReporter()
 
@@ -114,7 +116,7 @@ class PlainReporter:
 
     def note(self, sentence: str) -> None:
         """Print a line."""
-        print(sentence, file=sys.stderr, flush=True)  # noqa: T201
+        say(printable(sentence))
 
     def stopped(self) -> None:
         """Do nothing."""
@@ -153,7 +155,7 @@ class LiveReporter:
 
     def started(self, plan: Plan) -> None:
         """Print the headline and open the display."""
-        self._console.print(Text(headline(plan), style="bold"))
+        self._console.print(Text(printable(headline(plan)), style="bold"))
         self._live = Live(
             Text("starting server and bots", style="dim"),
             console=self._console,
@@ -170,7 +172,7 @@ class LiveReporter:
     def note(self, sentence: str) -> None:
         """Print a line above the display."""
         stamp = time.strftime("%H:%M:%S")
-        self._console.print(Text.assemble((f"{stamp} ", "dim"), (sentence, "yellow")))
+        self._console.print(Text.assemble((f"{stamp} ", "dim"), (printable(sentence), "yellow")))
 
     def stopped(self) -> None:
         """Close the display."""
@@ -186,7 +188,7 @@ class LiveReporter:
         """Print the tables as they are and how to go on."""
         if results.finished:
             print_results(results)
-        self._console.print(Text(continuation(results, folder), style="bold"))
+        self._console.print(Text(printable(continuation(results, folder)), style="bold"))
 
 
 # Sentences
@@ -258,7 +260,7 @@ def live_view(snapshot: Snapshot) -> RenderableType:
         faults = snapshot.faults.get(line.bot, 0)
         table.add_row(
             str(line.rank),
-            Text(line.bot, style="bold" if line.rank == 1 else ""),
+            Text(printable(line.bot), style="bold" if line.rank == 1 else ""),
             with_error(line.score, line.error),
             f"{round(line.elo):+}",
             f"{line.games:,}",
@@ -270,7 +272,8 @@ def live_view(snapshot: Snapshot) -> RenderableType:
 def print_results(results: Results, *, json: bool = False, console: Console | None = None) -> None:
     """Print all tables on standard output, or the results as JSON."""
     if json:
-        print(msgspec.json.format(msgspec.json.encode(results), indent=2).decode())  # noqa: T201
+        text = msgspec.json.format(msgspec.json.encode(results), indent=2).decode()
+        print(json_text(text))  # noqa: T201
         return
     if console is None:
         width = None if sys.stdout.isatty() else PLAIN_WIDTH
@@ -287,15 +290,15 @@ def results_view(results: Results, console: Console) -> list[RenderableType]:
     if not results.complete:
         title += f" of {results.total:,}"
     parts: list[RenderableType] = [
-        Text(title, style="bold"),
+        Text(printable(title), style="bold"),
         _fitting(console, *whole),
     ]
     for event in results.events if len(results.events) > 1 else ():
         lines = tuple(line for line in event.lines if line.games)
-        parts.append(Text(event_title(event), style="bold"))
+        parts.append(Text(printable(event_title(event)), style="bold"))
         parts.append(_fitting(console, lines, results.bots, event.cross, event.cross_games))
     parts += [
-        Text.assemble((f"{bot}: ", "bold"), detail, style="yellow")
+        Text.assemble((f"{printable(bot)}: ", "bold"), printable(detail), style="yellow")
         for bot, detail in results.last_faults.items()
     ]
     if results.unrated:
@@ -354,14 +357,14 @@ def standings(
         cells = [cell(cross[own][other], games[own][other]) for other in order] if cross else []
         table.add_row(
             str(line.rank),
-            Text(line.bot, style="bold" if line.rank == 1 else ""),
+            Text(printable(line.bot), style="bold" if line.rank == 1 else ""),
             f"{round(line.elo):+}",
             interval(line),
             with_error(line.score, line.error),
             f"{line.points:,.1f}",
             f"{line.games:,}",
             *cells,
-            *([Text(fault_words(line.faults), style="red")] if faulty else []),
+            *([Text(printable(fault_words(line.faults)), style="red")] if faulty else []),
         )
     return table
 
@@ -375,12 +378,12 @@ def interval(line: Line) -> str:
 
 def with_error(score: float, error: float | None) -> str:
     """Return a score in per cent with its error bar."""
-    return f"{score:.1%}" if error is None else f"{score:.1%} ± {error:.1%}"
+    return f"{score:.1%}" if error is None else f"{score:.1%} {symbol('±')} {error:.1%}"
 
 
 def cell(taken: float, games: float) -> str:
     """Return a cell of the crosstable: the score in per cent."""
-    return f"{taken / games:.0%}" if games else "·"
+    return f"{taken / games:.0%}" if games else symbol("·")
 
 
 def fault_words(faults: dict[str, int]) -> str:

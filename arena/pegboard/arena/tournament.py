@@ -31,15 +31,16 @@ from pegboard.arena.launcher import Launcher
 from pegboard.arena.limits import bot_limits, many_processes, raise_open_files
 from pegboard.arena.patience import Patience
 from pegboard.arena.ratings import Table
-from pegboard.arena.records import finished_of, record_of
+from pegboard.arena.records import finished_of
 from pegboard.arena.report import Plan, Reporter, Snapshot, make_reporter, print_results
-from pegboard.arena.results import ATTEMPTS, UNRATED, Finished, Results, Scoreboard
+from pegboard.arena.results import UNRATED, Finished, Results, Scoreboard
 from pegboard.arena.rollcall import Rollcall
-from pegboard.arena.schedule import Schedule, attempt_of
+from pegboard.arena.schedule import Schedule
 from pegboard.arena.venue import LocalVenue, RemoteVenue, Venue, VenueError
 from pegboard.client import Organiser
 from pegboard.rules.errors import PermissionDenied, Unauthenticated, UnknownMatch
 from pegboard.v1 import match_pb2
+from pegboard.wire.records import read_record
 
 EXIT_DONE = 0
 EXIT_ABSENT = 1
@@ -111,7 +112,7 @@ class Tournament:
         self._home = home
         self._folder = folder
         self._reporter = reporter
-        self._schedule = Schedule(config)
+        self._schedule = Schedule(config, folder.secret)
         self._board = Scoreboard(self._schedule)
         self._entrants = {
             name: Entrant(bot, name, config.restarts)
@@ -341,9 +342,9 @@ class Tournament:
                 self._give_back(self._arbiter.running.pop(name))
 
     def _give_back(self, entry: Entry) -> None:
-        pairing = entry.fixture.pairing
-        index = entry.fixture.block * len(pairing.orders) + entry.fixture.order
-        self._feed.give_back(entry, again=not self._board.is_done(pairing.number, index))
+        fixture = entry.fixture
+        done = self._board.is_done(fixture.pairing.number, fixture.place)
+        self._feed.give_back(entry, again=not done)
         self._wake.set()
 
     async def _watch(self) -> None:
@@ -356,7 +357,7 @@ class Tournament:
         """Write down what is new, then act on it."""
         fresh = []
         for message in messages:
-            record = record_of(message.record)
+            record = read_record(message.record)
             ended = finished_of(record)
             if not self._board.has_seen(ended.match) and self._board.add(ended):
                 fresh.append((record, ended))
@@ -374,8 +375,9 @@ class Tournament:
     def _heed(self, ended: Finished) -> None:
         if ended.termination in UNRATED:
             if ended.match not in self._cancelled:
-                again = attempt_of(ended.match) + 1 < ATTEMPTS
-                what = "is played again" if again else "is left out of the table"
+                found = self._schedule.find(ended.match)
+                final = found is not None and self._board.is_done(found.pairing.number, found.place)
+                what = "is left out of the table" if final else "is played again"
                 self._reporter.note(f"match {ended.match} {what}: {ended.detail}")
             self._cancelled.discard(ended.match)
             return
@@ -517,7 +519,7 @@ class Tournament:
         while True:
             await asyncio.sleep(pause_s)
             begun = time.monotonic()
-            results = self._board.results(self._config.name, self._folder.digest, resamples=200)
+            results = self._board.results(self._config.name, self._folder.digest)
             pause_s = max(RESULTS_S, 20 * (time.monotonic() - begun))
             await asyncio.to_thread(self._folder.write_results, results)
 

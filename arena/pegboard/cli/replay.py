@@ -7,27 +7,34 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.cli.arguments import read_text
+from pegboard.cli.output import print_line
 from pegboard.rules.cribbage.board import Pegs
 from pegboard.rules.cribbage.events import Dealt, GameEnded
 from pegboard.rules.cribbage.game import Cribbage
 from pegboard.rules.errors import InvalidRequest, PegboardError, RecordError
 from pegboard.rules.game import explained
-from pegboard.rules.record import Record, game_of, replay, seats_of, verify
+from pegboard.rules.record import (
+    MATCHES,
+    Record,
+    game_of,
+    records_in,
+    replay,
+    seats_of,
+    verify,
+)
 
 
 def records(path: Path, match: str | None) -> Iterator[Record]:
-    """Yield the records of a file, one a line. Raises `RecordError` naming the line."""
+    """Yield the records of a file, one a line or printed over several. Raises `RecordError`."""
+    wanted = None if match is None else match.removeprefix(MATCHES)
     found = False
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            record = Record.from_json(line)
-        except PegboardError as error:
-            raise RecordError(f"{path}, line {number}: {error}") from None
-        if match is None or record.match in (match, f"matches/{match}"):
-            found = True
-            yield record
+    try:
+        for _, record in records_in(read_text(path)):
+            if wanted is None or record.match == wanted:
+                found = True
+                yield record
+    except PegboardError as error:
+        raise RecordError(f"{path}, {error}") from None
     if not found:
         raise InvalidRequest(f"{path} holds no record{f' of match {match}' if match else ''}")
 
@@ -41,7 +48,7 @@ def verify_file(path: Path, match: str | None) -> int:
             good += 1
         except PegboardError as error:
             bad += 1
-            print(f"{record.match}: {error}")
+            print_line(f"{record.match}: {error}")
     print(f"{good} records verified" + (f", {bad} failed" if bad else ""))
     return 1 if bad else 0
 
@@ -53,14 +60,14 @@ def tell(path: Path, match: str | None, board: bool) -> int:
     """
     for record in records(path, match):
         seats = ", ".join(f"{seat} {bot}" for seat, bot in enumerate(record.bots))
-        print(f"{record.match}: {record.variant}; {seats}")
+        print_line(f"{record.match}: {record.variant}; {seats}")
         pegs = _pegs(record) if board else None
         for move, events in replay(record):
             if move is not None:
-                print(f"> {move}")
+                print_line(f"> {move}")
             for event in events:
                 _tell_event(event, pegs)
-        print(f"= {record.result}")
+        print_line(f"= {record.result}")
     return 0
 
 
@@ -73,7 +80,7 @@ def _pegs(record: Record) -> Pegs | None:
 def _tell_event(event: Any, pegs: Pegs | None) -> None:
     if pegs is not None and isinstance(event, Dealt) and event.deal > 1:
         print(pegs.text())
-    print(f"    {explained(event)}")
+    print_line(f"    {explained(event)}")
     if pegs is not None:
         pegs.note(event)
         if isinstance(event, GameEnded):

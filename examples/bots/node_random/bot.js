@@ -56,9 +56,12 @@ function choose(turn, open) {
     index: bits % turn.legal_moves.length,
   };
   if (turn.number) {
-    const room = Math.max(open.high - open.low, 0);
+    const { cribbage } = turn.legal_moves[answer.index];
+    // A call of muggins names at least 1, also beside plays that may claim 0.
+    const low = cribbage && cribbage.call ? Math.max(open.low, 1) : open.low;
+    const room = Math.max(open.high - low, 0);
     const fraction = (Math.floor(bits / 65536) % 65536) / 65536;
-    answer.number = open.low + Math.min(room, Math.floor(-4 * Math.log(1 - fraction)));
+    answer.number = low + Math.min(room, Math.floor(-4 * Math.log(1 - fraction)));
   }
   open.last = answer.number;
   return answer;

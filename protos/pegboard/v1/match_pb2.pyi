@@ -60,7 +60,7 @@ class _TerminationEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     TERMINATION_CANCELLED: _Termination.ValueType  # 7
     TERMINATION_SERVER_FAULT: _Termination.ValueType  # 8
     TERMINATION_VOID: _Termination.ValueType  # 9
-    """No bot came. No result."""
+    """No bot came, or all stayed away. No result."""
 
 class Termination(_Termination, metaclass=_TerminationEnumTypeWrapper):
     """Why a match ended. A bot's fault is a result; a server fault is never rated."""
@@ -77,7 +77,7 @@ TERMINATION_RESIGN: Termination.ValueType  # 6
 TERMINATION_CANCELLED: Termination.ValueType  # 7
 TERMINATION_SERVER_FAULT: Termination.ValueType  # 8
 TERMINATION_VOID: Termination.ValueType  # 9
-"""No bot came. No result."""
+"""No bot came, or all stayed away. No result."""
 Global___Termination: typing_extensions.TypeAlias = Termination
 
 @typing.final
@@ -97,8 +97,10 @@ class Match(google.protobuf.message.Message):
     name: builtins.str
     """`matches/{id}`."""
     state: Global___MatchState.ValueType
-    commitment: builtins.bytes
-    """SHA-256 over the seed and the nonce (docs/deals.md), published before the first deal."""
+    commitment: builtins.str
+    """SHA-256 over the seed and the nonce (docs/deals.md), published before the first deal; 64
+    hexadecimal digits in lower case.
+    """
     event_count: builtins.int
     """Events so far."""
     @property
@@ -119,7 +121,7 @@ class Match(google.protobuf.message.Message):
         state: Global___MatchState.ValueType = ...,
         create_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         end_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
-        commitment: builtins.bytes = ...,
+        commitment: builtins.str = ...,
         result: Global___Result | None = ...,
         event_count: builtins.int = ...,
     ) -> None: ...
@@ -233,8 +235,8 @@ class TimeControl(google.protobuf.message.Message):
     startup_ms: builtins.int
     """From the match's creation until a seat's bot is connected."""
     match_ms: builtins.int
-    """From the match's creation to its end. Then the seat that has used the most time loses
-    (TERMINATION_TIMEOUT). 0: no limit.
+    """From the match's creation to its end, anew after a restart of the server. Then the seat that has
+    used the most time, thinking and waiting, loses (TERMINATION_TIMEOUT). 0: no limit.
     """
     def __init__(
         self,
@@ -380,7 +382,9 @@ Global___Event: typing_extensions.TypeAlias = Event
 
 @typing.final
 class Record(google.protobuf.message.Message):
-    """All that is needed to play a match again: `pegboard replay --verify`."""
+    """All that is needed to play a match again: `pegboard replay --verify` reads its JSON form. Seed and
+    digests are hexadecimal digits in lower case, so that they are in JSON too.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -413,17 +417,19 @@ class Record(google.protobuf.message.Message):
     RESULT_FIELD_NUMBER: builtins.int
     EVENTS_DIGEST_FIELD_NUMBER: builtins.int
     version: builtins.int
-    """The version of this shape, 1."""
+    """The version of this shape, 2."""
     rules_version: builtins.str
     """The version of the rules that made it."""
     match: builtins.str
+    """`matches/{id}`."""
     variant: builtins.str
     nonce: builtins.str
-    seed: builtins.bytes
-    """32 bytes; empty where it is withheld."""
-    commitment: builtins.bytes
-    events_digest: builtins.bytes
-    """SHA-256 over the canonical text of all events, one a line, scores without their items."""
+    seed: builtins.str
+    """64 digits; empty where it is withheld."""
+    commitment: builtins.str
+    """64 digits."""
+    events_digest: builtins.str
+    """SHA-256 over the canonical text of all events, one a line, scores without their items; 64 digits."""
     @property
     def options(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]: ...
     @property
@@ -444,11 +450,11 @@ class Record(google.protobuf.message.Message):
         options: collections.abc.Mapping[builtins.str, builtins.str] | None = ...,
         bots: collections.abc.Iterable[builtins.str] | None = ...,
         nonce: builtins.str = ...,
-        seed: builtins.bytes = ...,
-        commitment: builtins.bytes = ...,
+        seed: builtins.str = ...,
+        commitment: builtins.str = ...,
         moves: collections.abc.Iterable[builtins.str] | None = ...,
         result: Global___Result | None = ...,
-        events_digest: builtins.bytes = ...,
+        events_digest: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["result", b"result"]) -> builtins.bool: ...
     def ClearField(self, field_name: typing.Literal["bots", b"bots", "commitment", b"commitment", "events_digest", b"events_digest", "match", b"match", "moves", b"moves", "nonce", b"nonce", "options", b"options", "result", b"result", "rules_version", b"rules_version", "seed", b"seed", "variant", b"variant", "version", b"version"]) -> None: ...

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 import structlog
 
+from pegboard.matches.log import lines_of
 from pegboard.matches.match import Match, OpenTurn, Player
 from pegboard.matches.rows import Row, journal_line, result_text
 from pegboard.matches.store import Batch, Durability, Store
@@ -285,7 +286,7 @@ class Committer:
 
 def _snapshot(match: Match) -> list[str]:
     """Return the lines of all moves of a running match and of its banks."""
-    lines = [f"{match.key} {line}" for line in match.log.moves().splitlines()]
+    lines = [f"{match.key} {line}" for line in lines_of(match.log.moves())]
     for player in match.players:
         bank_ms = player.clock.journal_bank_ms
         if bank_ms >= 0:

@@ -17,6 +17,11 @@ KEPT = 32
 """Events kept in memory: from that many to twice as many, once there are so many."""
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of stored moves or of a journal; only a line feed ends a line."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
 class Log:
     """Appending is the commit point of a move. `visible` is how many events may be published."""
 
@@ -62,7 +67,7 @@ class Log:
     @property
     def move_count(self) -> int:
         """How many moves there are."""
-        return len(self._text.splitlines()) + len(self._pending) // 2
+        return len(lines_of(self._text)) + len(self._pending) // 2
 
     @property
     def first(self) -> int:

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from pegboard.matches.clock import CONFIRM_NS, MILLISECOND, Deadlines, SeatClock
-from pegboard.matches.log import Log
+from pegboard.matches.clock import CONFIRM_NS, MILLISECOND, SECOND, Deadlines, SeatClock
+from pegboard.matches.log import Log, lines_of
+from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import MatchSpec, Result
-from pegboard.rules.errors import InvalidRequest
+from pegboard.rules.errors import ClaimTooHigh, InvalidRequest
 from pegboard.rules.game import Choices, Game, Seat, State
 from pegboard.rules.record import Record, RecordResult
 from pegboard.rules.shuffle import SeededChance, commitment
+from pegboard.rules.versions import edition_of
 
 if TYPE_CHECKING:
     from pegboard.matches.mailbox import Bot
@@ -23,8 +25,11 @@ if TYPE_CHECKING:
 FindGame = Callable[[str, Mapping[str, str]], Game]
 """The catalog: variant and options to a game."""
 
-CONFIRMATIONS_MAX = 10
-"""How often a busy loop may put off the end of an overdue turn."""
+CONFIRMATIONS_MAX = 50
+"""How often a busy loop, or messages of the bot, may put off the end of an overdue turn."""
+
+WAIT_LOOK_NS = 10 * SECOND
+"""How often, at least, a turn that waits is looked at."""
 
 
 class Referee(Protocol):
@@ -35,12 +40,21 @@ class Referee(Protocol):
         """The heap that all clocks share."""
         ...
 
+    @property
+    def wait_ns(self) -> int:
+        """How long the turns of a seat may wait in one match, in all."""
+        ...
+
     def startup_over(self, match: Match, now_ns: int) -> int:
         """Forfeit a bot that has never come. Return when to ask again, or 0."""
         ...
 
-    def turn_over(self, player: Player) -> None:
-        """The player's time is up."""
+    def limit_over(self, match: Match) -> None:
+        """The match has lasted as long as it may."""
+        ...
+
+    def turn_over(self, player: Player, now_ns: int) -> int:
+        """The player's time is up. Return when to ask again, or 0."""
         ...
 
 
@@ -48,17 +62,30 @@ class OpenTurn:
     """A question to one seat. `turn_id` counts the questions to the seat from 1.
 
     By seat, so that where several are asked at once a number does not depend on who answers first.
+    `answer` is the move that was made; `given` what was answered, where another move stands for it
+    (X-19). `warned` are the refusals that cost nothing when they first come.
     """
 
-    __slots__ = ("answer", "choices", "faults", "held", "player", "refusals", "sent", "turn_id")
+    __slots__ = (
+        "answer",
+        "choices",
+        "faults",
+        "given",
+        "held",
+        "player",
+        "sent",
+        "turn_id",
+        "warned",
+    )
 
     def __init__(self, player: Player, turn_id: int, choices: Choices) -> None:
         self.player = player
         self.turn_id = turn_id
         self.choices = choices
         self.answer: Any = None
+        self.given: Any = None
         self.faults = 0
-        self.refusals = 0
+        self.warned: tuple[RejectionReason, ...] = ()
         self.held = False
         self.sent = False
 
@@ -72,41 +99,57 @@ class OpenTurn:
         """The seat that is asked."""
         return self.player.seat
 
-    def start(self, now_ns: int) -> tuple[int, int]:
-        """The turn goes to the bot now: its clock starts, unless it runs already.
-
-        Returns the milliseconds left for this turn and those in the bank (0: no bank).
-        """
+    def start(self, now_ns: int) -> None:
+        """The turn can go to the bot now: its clock starts."""
         player = self.player
         clock = player.clock
+        assert player.turn is self
+        assert not clock.started_ns
         deadlines = player.match.referee.deadlines
-        lag_ns = deadlines.lag_ns
-        if player.turn is not self:
-            return 0, clock.bank_ms
-        if clock.started_ns:
-            return clock.left_ms(now_ns, lag_ns), clock.bank_ms
-        clock.start(now_ns, lag_ns)
+        clock.start(now_ns, deadlines.lag_ns)
+        player.bot.running += 1
         ends_ns = now_ns + clock.limit_ns + clock.spare_ns
         if not clock.armed_ns or ends_ns < clock.armed_ns:
             clock.armed_ns = ends_ns
             deadlines.push(ends_ns, player)
-        return clock.limit_ns // MILLISECOND, clock.bank_ms
+
+    def wait(self, now_ns: int) -> None:
+        """The turn cannot go to the bot yet: its clock stands still, as long as it may."""
+        player = self.player
+        clock = player.clock
+        deadlines = player.match.referee.deadlines
+        clock.wait(now_ns, deadlines.lag_ns)
+        if not clock.armed_ns:
+            ends_ns = clock.wait_ends_ns(player.match.referee.wait_ns, deadlines.lag_ns)
+            clock.armed_ns = max(now_ns, min(ends_ns, now_ns + WAIT_LOOK_NS))
+            deadlines.push(clock.armed_ns, player)
+
+    def time_ms(self, now_ns: int) -> tuple[int, int]:
+        """Return the milliseconds left for this turn and those in the bank (0: no bank)."""
+        player = self.player
+        clock = player.clock
+        if player.turn is not self:
+            return 0, clock.bank_ms
+        return clock.left_ms(now_ns, player.match.referee.deadlines.lag_ns), clock.bank_ms
 
     def close(self) -> None:
         """Nobody waits for an answer any more."""
         bot = self.player.bot
-        if not self.sent:
-            bot.ready.pop(self, None)
-        else:
+        if self.sent:
             bot.out -= 1
-            if bot.limited and bot.ready:
-                bot.wake()
+        else:
+            bot.ready.pop(self, None)
+        if self.player.clock.started_ns:
+            bot.running -= 1
+        if bot.waiting or bot.most:
+            bot.waiting.pop(self, None)
+            bot.make_room()
 
 
 class Player:
     """A bot at a seat of one match. `turn` is open, `last` was answered last; `asked` counts turns."""
 
-    __slots__ = ("asked", "bot", "clock", "last", "match", "overdue", "seat", "turn")
+    __slots__ = ("absence", "asked", "bot", "clock", "last", "match", "overdue", "seat", "turn")
 
     def __init__(self, match: Match, seat: Seat, bot: Bot, clock: SeatClock) -> None:
         self.match = match
@@ -117,6 +160,7 @@ class Player:
         self.turn: OpenTurn | None = None
         self.last: OpenTurn | None = None
         self.overdue: Overdue | None = None
+        self.absence: Absence | None = None
 
     def due(self, when_ns: int, now_ns: int) -> int:
         """End the turn if its time is up, and certainly so (see `clock`)."""
@@ -124,43 +168,113 @@ class Player:
         if when_ns != clock.armed_ns:
             return 0  # another entry took over
         clock.armed_ns = 0
-        if self.turn is None or not clock.started_ns:
+        turn = self.turn
+        if turn is None:
             return 0
+        again_ns = 0
+        if clock.started_ns:
+            again_ns = self._overdue(turn, now_ns)
+        elif clock.waiting_ns:
+            again_ns = self._waits(turn, now_ns)
+        if again_ns:
+            clock.armed_ns = again_ns
+        return again_ns
+
+    def _overdue(self, turn: OpenTurn, now_ns: int) -> int:
+        """End the turn if its time is up. Return when to ask again, or 0."""
         lag_ns = self.match.referee.deadlines.lag_ns
-        ends_ns = clock.ends_ns(lag_ns)
-        if ends_ns <= now_ns:
-            if self._confirmed(self.turn, lag_ns):
-                self.match.referee.turn_over(self)
-                return 0
-            ends_ns = now_ns + CONFIRM_NS
-        clock.armed_ns = ends_ns
-        return ends_ns
+        ends_ns = self.clock.ends_ns(lag_ns)
+        if ends_ns > now_ns:
+            return ends_ns
+        if self._confirmed(turn, lag_ns):
+            return self.match.referee.turn_over(self, now_ns)
+        return now_ns + CONFIRM_NS
+
+    def _waits(self, turn: OpenTurn, now_ns: int) -> int:
+        """Start the clock if the seat has waited for too long. Return when to ask again, or 0.
+
+        A bot that has not come to this match yet has the start-up time, which is another affair.
+        """
+        referee = self.match.referee
+        ends_ns = self.clock.wait_ends_ns(referee.wait_ns, referee.deadlines.lag_ns)
+        if ends_ns > now_ns:
+            return min(ends_ns, now_ns + WAIT_LOOK_NS)
+        if not self.bot.came_to(self.match):
+            return now_ns + WAIT_LOOK_NS
+        self.bot.let_go(turn, now_ns)
+        return 0
 
     def _confirmed(self, turn: OpenTurn, lag_ns: int) -> bool:
-        """Whether the turn was overdue before and the loop has been punctual since."""
+        """Whether the turn was overdue before, and whatever had arrived by then has been read since."""
+        probe = self.match.referee.deadlines.probe
+        heard = self.bot.heard
         before = self.overdue
         times = 0
         if before is not None and before.turn is turn:
-            if before.lag_ns == lag_ns or before.times == CONFIRMATIONS_MAX:
+            if not probe.passed(before.proof):
+                return False
+            quiet = before.lag_ns == lag_ns and before.heard == heard
+            if quiet or before.times == CONFIRMATIONS_MAX:
                 return True
             times = before.times
-        self.overdue = Overdue(turn, lag_ns, times + 1)
+        self.overdue = Overdue(turn, lag_ns, heard, probe.ask(), times + 1)
         return False
 
     def close_turn(self) -> None:
         """Withdraw the open turn, if any."""
         if self.turn is not None:
             turn, self.turn = self.turn, None
-            self.clock.withdraw()
             turn.close()
+            self.clock.withdraw()
 
 
 class Overdue(NamedTuple):
-    """A turn found overdue, at which lag, for which time."""
+    """A turn found overdue: at which lag, how many messages the bot had sent, for which time."""
 
     turn: OpenTurn
     lag_ns: int
+    heard: int
+    proof: int
     times: int
+
+
+class Absence(NamedTuple):
+    """A bot found to be away for too long: since when, and the proof that nothing of it lies unread."""
+
+    left_ns: int
+    proof: int
+
+
+class MatchLimit:
+    """When a match has lasted as long as it may (`TimeControl.match_ms`; see `Deadline`)."""
+
+    __slots__ = ("_match", "_proof")
+
+    def __init__(self, match: Match) -> None:
+        self._match = match
+        self._proof = -1  # none asked for yet
+
+    def ends_ns(self) -> int:
+        """Return when that is, by the lag known now."""
+        match = self._match
+        lag_ns = match.referee.deadlines.lag_ns - match.created_lag_ns
+        return match.created_ns + match.spec.time_control.match_ms * MILLISECOND + lag_ns
+
+    def due(self, when_ns: int, now_ns: int) -> int:
+        """End the match if it is time."""
+        match = self._match
+        if match.ending is not None:
+            return 0
+        ends_ns = self.ends_ns()
+        if ends_ns > now_ns:
+            return ends_ns
+        probe = match.referee.deadlines.probe
+        if self._proof < 0:
+            self._proof = probe.ask()
+        if not probe.passed(self._proof):
+            return now_ns + CONFIRM_NS
+        match.referee.limit_over(match)
+        return 0
 
 
 class Archive(NamedTuple):
@@ -283,7 +397,7 @@ class Match:
         """Play the match again and return all its events."""
         state, events = self.deal()
         moves = self.log.moves() if self.archive is None else self.archive.moves
-        for line in moves.splitlines():
+        for line in lines_of(moves):
             seat, _, move = line.partition(" ")
             events += state.apply(int(seat), self.game.parse_move(move))
         return events
@@ -301,7 +415,7 @@ class Match:
             nonce=self.spec.nonce,
             seed=self.seed if reveal_seed else None,
             commitment=self.commitment,
-            moves=tuple(archive.moves.splitlines()),
+            moves=tuple(lines_of(archive.moves)),
             result=RecordResult(
                 result.termination.name,
                 result.seat_at_fault,
@@ -314,6 +428,14 @@ class Match:
             rules_version=self.rules_version,
         )
 
+    def open_turns(self, bot: Bot) -> list[OpenTurn]:
+        """Return the turns that the bot can be told of."""
+        return [
+            player.turn
+            for player in self.players
+            if player.bot is bot and player.turn is not None and not player.turn.held
+        ]
+
     def bots(self) -> list[Bot]:
         """Return the bots that sit here, each once."""
         return list(dict.fromkeys([player.bot for player in self.players]))
@@ -321,9 +443,14 @@ class Match:
     # What the host does
 
     def deal(self) -> tuple[State, list[Any]]:
-        """Return the match as it stands before the first move, and its first events."""
+        """Return the match as it stands before the first move, and its first events.
+
+        A match goes on, and is told again, under the rules that it was begun with. Raises
+        `RecordError` for rules that are not known here.
+        """
         chance = SeededChance(self.seed, self.spec.nonce)
-        state, events = self.game.start(len(self.spec.bots), chance)
+        edition = edition_of(self.rules_version)
+        state, events = self.game.start(len(self.spec.bots), chance, edition)
         return state, events
 
     def begin(self) -> None:
@@ -332,9 +459,20 @@ class Match:
         self.log.add_events(events)
 
     def play(self, player: Player, turn: OpenTurn, move: Any) -> None:
-        """Apply an answer and log it. Raises what `State.apply` raises and then changes nothing."""
-        assert self.state is not None
-        events = self.state.apply(player.seat, move)
+        """Apply an answer and log it. Raises what `State.apply` raises and then changes nothing.
+
+        A claim that is too high for the second time is applied and logged as a claim of 0 (X-19), so
+        that a record needs no memory of what was refused.
+        """
+        state = self.state
+        assert state is not None
+        try:
+            events = state.apply(player.seat, move)
+        except ClaimTooHigh as error:
+            if RejectionReason.CLAIM_TOO_HIGH not in turn.warned:
+                raise
+            events = state.apply(player.seat, error.instead)
+            turn.given, move = move, error.instead
         self.log.append(player.seat, move, events)
         turn.answer = move
         player.turn = None
@@ -383,13 +521,18 @@ class _Nobody:
     """The referee of a match that is over."""
 
     deadlines = Deadlines()
+    wait_ns = 0
 
     def startup_over(self, match: Match, now_ns: int) -> int:
         """Do nothing."""
         return 0
 
-    def turn_over(self, player: Player) -> None:
+    def limit_over(self, match: Match) -> None:
         """Do nothing."""
+
+    def turn_over(self, player: Player, now_ns: int) -> int:
+        """Do nothing."""
+        return 0
 
 
 NOBODY = _Nobody()

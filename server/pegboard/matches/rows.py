@@ -10,6 +10,7 @@ from sys import intern
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from pegboard.matches.log import lines_of
 from pegboard.matches.spec import MatchSpec, Result, Termination, TimeControl
 from pegboard.rules.game import Seat
 
@@ -50,7 +51,7 @@ def journal_line(key: int, seat: Seat, move: str, bank_ms: int) -> str:
 
 def read_journal(text: str) -> Iterator[tuple[int, Seat, str, int]]:
     """Yield what `journal_line` was given."""
-    for line in text.splitlines():
+    for line in lines_of(text):
         key, seat, rest = line.split(" ", 2)
         move, _, bank_ms = rest.partition("\t")
         yield int(key), int(seat), move, int(bank_ms or -1)

@@ -11,9 +11,9 @@ from pegboard.rules.cribbage.game import Cribbage
 from pegboard.rules.dominoes.game import Draw
 from pegboard.rules.errors import UnknownVariant
 from pegboard.rules.game import Game
+from pegboard.rules.versions import RULES_VERSION, RULES_VERSIONS
 
-RULES_VERSION = "1"
-"""Changes when the same options, seed and moves would give other events; records carry it."""
+__all__ = ["CATALOG", "RULES_VERSION", "RULES_VERSIONS", "Variant", "find", "game"]
 
 NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 

@@ -31,6 +31,10 @@ Our own bugs are assertions, never one of these.
 
 from __future__ import annotations
 
+from typing import Any
+
+from pegboard.rules.plain import quoted
+
 
 class PegboardError(ValueError):
     """Base of all errors that somebody outside can cause."""
@@ -45,7 +49,9 @@ class UnknownVariant(PegboardError):
 
     def __init__(self, variant: str, nearest: tuple[str, ...] = ()) -> None:
         hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-        super().__init__(f"no variant {variant!r}{hint or '; `pegboard variants` lists them'}")
+        super().__init__(
+            f"no variant {quoted(variant)}{hint or '; `pegboard variants` lists them'}"
+        )
         self.variant = variant
         self.nearest = nearest
 
@@ -67,7 +73,15 @@ class IllegalMove(PegboardError):
 
 
 class ClaimTooHigh(IllegalMove):
-    """A claim above the true points; how far above is not told (R-C8.6)."""
+    """A claim above the true points; how far above is not told (R-C8.6).
+
+    `instead` is the move that stands where the same question is answered so for the second time: the
+    same move with a claim of 0 (X-19).
+    """
+
+    def __init__(self, message: str, instead: Any = None) -> None:
+        super().__init__(message)
+        self.instead = instead
 
 
 class MustGoOut(IllegalMove):

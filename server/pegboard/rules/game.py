@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from pegboard.rules.versions import EDITION, Edition
+
 Seat = int
 """0 to n-1, clockwise; the seat to the left of seat s is (s + 1) % n."""
 
@@ -48,14 +50,15 @@ class Choices(NamedTuple):
 
     `moves` are in the documented order, at most 128 (X-15). Where `number` is set, the listed moves
     that are open (`move.is_open`: a bid, claim or call without its points) are completed by one from
-    `number[0]` to `number[1]`, both included.
+    `number[0]` to `number[1]`, both included. A call names at least 1 also where the range begins with
+    the claims of 0 of the plays beside it: such a move has a `LEAST` of its own (X-04).
     """
 
     moves: tuple[Any, ...]
     number: tuple[int, int] | None = None
 
     def complete(self, index: int, number: int | None) -> Any:
-        """Return the move at `index`, its open number filled in (None: the lower bound).
+        """Return the move at `index`, its open number filled in (None: the least).
 
         Raises `IndexError` for an index that is not listed and `ValueError` for a number outside
         the range.
@@ -66,7 +69,7 @@ class Choices(NamedTuple):
         if self.number is None or not move.is_open:
             return move
         low, high = self.number
-        chosen = low if number is None else number
+        chosen = max(low, move.LEAST) if number is None else number
         if not low <= chosen <= high:
             raise ValueError(chosen)
         return move.with_number(chosen)
@@ -80,7 +83,9 @@ class Choices(NamedTuple):
             full
             for move in self.moves
             for full in (
-                (move.with_number(n) for n in range(low, high + 1)) if move.is_open else (move,)
+                (move.with_number(n) for n in range(max(low, move.LEAST), high + 1))
+                if move.is_open
+                else (move,)
             )
         )
 
@@ -104,7 +109,7 @@ class Chance(Protocol):
     def order(self, label: str, size: int, count: int) -> Sequence[int]:
         """Return the first `count` of a random order of 0 to `size` - 1.
 
-        Labels are those of docs/deals.md: `cut/1`, `deal/7`, `opener/1`, `round/3`.
+        Labels are those of docs/deals.md: `cut/1`, `deal/1/7`, `round/1/3`, `draw/1/3/0`.
         """
         ...
 
@@ -177,8 +182,13 @@ class Game(Protocol):
         """The numbers of seats it can have, ascending."""
         ...
 
-    def start(self, seats: int, chance: Chance) -> tuple[State, list[Any]]:
-        """Start a match and return it with its first events. Raises `SeatsError`."""
+    def start(
+        self, seats: int, chance: Chance, edition: Edition = EDITION
+    ) -> tuple[State, list[Any]]:
+        """Start a match and return it with its first events. Raises `SeatsError`.
+
+        `edition` other than the present one is for matches that were begun under older rules.
+        """
         ...
 
     def redact(self, event: Any, seat: Seat | None) -> Any:

@@ -3,9 +3,9 @@
 The rule of choice, for the n-th move (from 1) of a match with a seed: h = SHA-256 of the text
 `SEED/n`, the seed in lower-case hexadecimal, read as four big-endian numbers of 8 bytes. The first,
 mod the number of seats to act, is the seat's place among them; the second, mod the number of its
-listed moves, the move. An open number is its least value plus the third, mod 8 or the size of the
-range if that is smaller, so that bids and claims stay low. Where a claim is refused the next number
-is tried, after the highest the lowest, and after all numbers the next move.
+listed moves, the move. An open number is its least value (1 for a call) plus the third, mod 8 or the
+size of the range if that is smaller, so that bids and claims stay low. Where a claim is refused the
+next number is tried, after the highest the lowest, and after all numbers the next move.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _filled_in(move: Any, span: tuple[int, int] | None, number: int) -> Iterator
     if span is None or not move.is_open:
         yield move
         return
-    low, high = span
+    low, high = max(span[0], move.LEAST), span[1]
     size = high - low + 1
     first = number % min(size, NUMBERS_FIRST)
     for step in range(size):

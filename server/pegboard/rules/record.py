@@ -1,8 +1,9 @@
 """Records: all that is needed to play a match again, and to prove that it went as it says.
 
-A record is one JSON object on one line, a few hundred bytes. Its events are not stored: they follow
-from the seed and the moves. Shapes and rules of old versions stay readable and replayable for ever;
-a version this program does not know is refused, never guessed at.
+A record is one JSON object, a few hundred bytes: the JSON form of `pegboard.v1.Record` in the contract
+(docs/deals.md), wherever it comes from. Its events are not stored: they follow from the seed and the
+moves. Shapes and rules of old versions stay readable and replayable for ever; a version this program
+does not know is refused, never guessed at.
 """
 
 from __future__ import annotations
@@ -19,10 +20,16 @@ from pegboard.rules.errors import NotationError, PegboardError, RecordError
 from pegboard.rules.game import Event, Game, Outcome, Seat, State
 from pegboard.rules.results import forfeit_points
 from pegboard.rules.shuffle import SEED_BYTES, SeededChance, commitment
+from pegboard.rules.versions import edition_of
 
-VERSION = 1
-VERSIONS = (1,)
-RULES_VERSIONS = ("1",)
+VERSION = 2
+"""The shape that is written."""
+VERSIONS = (1, 2)
+"""The shapes that are read."""
+MATCHES = "matches/"
+"""What the name of a match begins with in JSON and on the wire; `Record.match` is the rest, its id."""
+PREFIX = "TERMINATION_"
+"""What the names of terminations begin with there."""
 
 FORFEITS = frozenset({"ILLEGAL_MOVE", "TIMEOUT", "DISCONNECT", "CRASH", "RESIGN"})
 """Terminations by a seat's own fault."""
@@ -33,6 +40,7 @@ UNRATED = frozenset({"CANCELLED", "SERVER_FAULT", "VOID"})
 TERMINATIONS = frozenset({"NORMAL"}) | FORFEITS | UNRATED
 
 _SLACK = 1e-9
+_SPACE = re.compile(r"[ \t\r\n]*")
 _MOVE = re.compile(r"([0-9]{1,2}) (\S.*)")
 
 
@@ -52,7 +60,7 @@ class RecordResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One match. `bots` by seat; `moves` are `SEAT MOVE`; `result` None while the match runs.
+    """One match, named by its id. `bots` by seat; `moves` are `SEAT MOVE`; `result` None while it runs.
 
     `seed` has 32 bytes, or is None where it is withheld. `events_digest` is hexadecimal, or empty
     while the match runs.
@@ -68,35 +76,51 @@ class Record:
     moves: tuple[str, ...]
     result: RecordResult | None
     events_digest: str
-    version: int = VERSION
     rules_version: str = catalog.RULES_VERSION
 
     def to_json(self) -> str:
-        """Return the record as one line of JSON, without the line's end."""
+        """Return the record as one line of JSON, without the line's end.
+
+        As proto3 has it: what is empty is left out.
+        """
         fields = {
-            "version": self.version,
-            "rules_version": self.rules_version,
-            "match": self.match,
+            "version": VERSION,
+            "rulesVersion": self.rules_version,
+            "match": MATCHES + self.match,
             "variant": self.variant,
             "options": dict(self.options),
             "bots": self.bots,
             "nonce": self.nonce,
-            "seed": None if self.seed is None else self.seed.hex(),
+            "seed": "" if self.seed is None else self.seed.hex(),
             "commitment": self.commitment.hex(),
             "moves": self.moves,
-            "result": None if self.result is None else self.result._asdict(),
-            "events_digest": self.events_digest,
+            "result": None if self.result is None else _result_fields(self.result),
+            "eventsDigest": self.events_digest,
         }
-        return json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
+        kept = {key: value for key, value in fields.items() if value}
+        return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
 
     @staticmethod
     def from_json(text: str) -> Record:
-        """Read a record. Raises `NotationError` for what is no JSON, `RecordError` for the rest."""
+        """Read a record. Raises `NotationError` for what is not JSON, `RecordError` for the rest."""
         try:
             fields = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise NotationError(f"a record is one JSON object on one line; {error}") from None
+            raise NotationError(f"a record is one JSON object; {error}") from None
         return _read_record(fields)
+
+
+def _result_fields(result: RecordResult) -> dict[str, Any]:
+    """Return the fields of a result, those that are empty left out."""
+    fields = {
+        "termination": PREFIX + result.termination,
+        "points": result.points,
+        "scores": result.scores,
+        "gamesWon": result.games_won,
+        "detail": result.detail,
+    }
+    kept = {key: value for key, value in fields.items() if value}
+    return kept if result.seat_at_fault is None else kept | {"seatAtFault": result.seat_at_fault}
 
 
 # Replaying
@@ -109,11 +133,7 @@ def seats_of(record: Record) -> int:
 
 def game_of(record: Record) -> Game:
     """Return the game with the record's options. Raises `RecordError`, also for rules unknown here."""
-    if record.rules_version not in RULES_VERSIONS:
-        raise RecordError(
-            f"the record is of rules version {record.rules_version!r}; this program knows"
-            f" {', '.join(RULES_VERSIONS)}, so update it"
-        )
+    edition_of(record.rules_version)
     try:
         return catalog.game(record.variant, record.options)
     except PegboardError as error:
@@ -126,7 +146,8 @@ def start(record: Record) -> tuple[Game, State, list[Event]]:
         raise RecordError(f"match {record.match}: the seed is withheld; ask the organiser for it")
     game = game_of(record)
     try:
-        state, events = game.start(seats_of(record), SeededChance(record.seed, record.nonce))
+        chance = SeededChance(record.seed, record.nonce)
+        state, events = game.start(seats_of(record), chance, edition_of(record.rules_version))
     except PegboardError as error:
         raise RecordError(f"match {record.match}: {error}") from error
     return game, state, events
@@ -243,79 +264,131 @@ def _difference(
 
 # Reading
 
-_KEYS = (
-    "version",
-    "rules_version",
-    "match",
-    "variant",
-    "options",
-    "bots",
-    "nonce",
-    "seed",
-    "commitment",
-    "moves",
-    "result",
-    "events_digest",
-)
-_RESULT_KEYS = ("termination", "seat_at_fault", "points", "scores", "games_won", "detail")
+_KEYS = {
+    "version": "version",
+    "rulesVersion": "rules_version",
+    "match": "match",
+    "variant": "variant",
+    "options": "options",
+    "bots": "bots",
+    "nonce": "nonce",
+    "seed": "seed",
+    "commitment": "commitment",
+    "moves": "moves",
+    "result": "result",
+    "eventsDigest": "events_digest",
+}
+_RESULT_KEYS = {
+    "termination": "termination",
+    "seatAtFault": "seat_at_fault",
+    "points": "points",
+    "scores": "scores",
+    "gamesWon": "games_won",
+    "detail": "detail",
+}
+"""The keys as they are written, and as they may be read as well."""
+
+_NEEDED = ("version", "rules_version", "variant", "bots", "commitment")
+
+
+def records_in(text: str) -> Iterator[tuple[int, Record]]:
+    """Yield (line number, record) for all records of a text, each a JSON object over any lines.
+
+    So a file with a record a line is read, and what other programs print, indented or not. Raises
+    `NotationError` for what is not JSON, `RecordError` for the rest, both naming the line.
+    """
+    decode = json.JSONDecoder().raw_decode
+    place, line = 0, 1
+    while True:
+        start = _SPACE.match(text, place).end()  # type: ignore[union-attr]
+        line += text.count("\n", place, start)
+        if start == len(text):
+            return
+        try:
+            fields, place = decode(text, start)
+            record = _read_record(fields)
+        except (ValueError, RecursionError) as error:
+            kind = RecordError if isinstance(error, RecordError) else NotationError
+            raise kind(f"line {line}: {_reason(error)}") from None
+        yield line, record
+        line += text.count("\n", start, place)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, PegboardError):
+        return str(error)
+    if isinstance(error, json.JSONDecodeError):  # its own line number counts from elsewhere
+        return f"a record is one JSON object; {error.msg}"
+    return f"a record is one JSON object; {error}"
 
 
 def _read_record(fields: Any) -> Record:
-    _check_keys(fields, _KEYS, "a record")
-    if _whole("version", fields["version"]) not in VERSIONS:
+    """Read either shape: version 1 had the keys of `_KEYS`' right side and bare terminations."""
+    if isinstance(fields, dict) and isinstance(fields.get("record"), dict):
+        fields = fields["record"]  # a `GetRecordResponse`, as clients print it
+    found = _fields("a record", fields, _KEYS)
+    for key in _NEEDED:
+        if key not in found:
+            raise RecordError(f"a record lacks {key!r}; add it")
+    if _whole("version", found["version"]) not in VERSIONS:
         raise RecordError(
-            f"record version {fields['version']!r} is unknown here; this program reads"
+            f"record version {found['version']!r} is unknown here; this program reads"
             f" {', '.join(map(str, VERSIONS))}, so update it"
         )
-    options = fields["options"]
+    options = found.get("options", {})
     if not isinstance(options, dict):
         raise RecordError("options must be an object of texts")
-    seed = fields["seed"]
+    result = found.get("result")
+    seed = found.get("seed", "")
     return Record(
-        version=fields["version"],
-        rules_version=_text("rules_version", fields["rules_version"]),
-        match=_text("match", fields["match"]),
-        variant=_text("variant", fields["variant"]),
+        rules_version=_text("rules_version", found["rules_version"]),
+        match=_text("match", found.get("match", "")).removeprefix(MATCHES),
+        variant=_text("variant", found["variant"]),
         options={key: _text(f"option {key}", value) for key, value in options.items()},
-        bots=_texts("bots", fields["bots"]),
-        nonce=_text("nonce", fields["nonce"]),
-        seed=None if seed is None else _bytes("seed", seed),
-        commitment=_bytes("commitment", fields["commitment"]),
-        moves=_texts("moves", fields["moves"]),
-        result=None if fields["result"] is None else _read_result(fields["result"]),
-        events_digest=_text("events_digest", fields["events_digest"]),
+        bots=_texts("bots", found["bots"]),
+        nonce=_text("nonce", found.get("nonce", "")),
+        seed=None if seed == "" else read_bytes("seed", seed),
+        commitment=read_bytes("commitment", found["commitment"]),
+        moves=_texts("moves", found.get("moves", [])),
+        result=None if result is None else _read_result(result),
+        events_digest=_text("events_digest", found.get("events_digest", "")),
     )
 
 
 def _read_result(fields: Any) -> RecordResult:
-    _check_keys(fields, _RESULT_KEYS, "a result")
-    termination = _text("termination", fields["termination"])
+    found = _fields("a result", fields, _RESULT_KEYS)
+    termination = _text("termination", found.get("termination", "")).removeprefix(PREFIX)
     if termination not in TERMINATIONS:
         raise RecordError(
-            f"no termination {termination!r}; one of {', '.join(sorted(TERMINATIONS))}"
+            f"no termination {termination[:40]!r}; one of {', '.join(sorted(TERMINATIONS))}"
         )
-    seat = fields["seat_at_fault"]
+    seat = found.get("seat_at_fault")
     if (seat is not None) != (termination in FORFEITS):
         raise RecordError("seat_at_fault goes with a forfeit and with nothing else")
     return RecordResult(
         termination,
         None if seat is None else _whole("seat_at_fault", seat),
-        tuple(float(_number("points", item)) for item in _items("points", fields["points"])),
-        tuple(_whole("scores", item) for item in _items("scores", fields["scores"])),
-        tuple(_whole("games_won", item) for item in _items("games_won", fields["games_won"])),
-        _text("detail", fields["detail"]),
+        tuple(float(_number("points", item)) for item in _items("points", found)),
+        tuple(_whole("scores", item) for item in _items("scores", found)),
+        tuple(_whole("games_won", item) for item in _items("games_won", found)),
+        _text("detail", found.get("detail", "")),
     )
 
 
-def _check_keys(fields: Any, keys: tuple[str, ...], what: str) -> None:
+def _fields(what: str, fields: Any, keys: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields by their names in snake case; null means that a field is not there."""
     if not isinstance(fields, dict):
         raise RecordError(f"{what} is a JSON object with {', '.join(keys)}")
-    for key in keys:
-        if key not in fields:
-            raise RecordError(f"{what} lacks {key!r}; add it")
-    for key in fields:
-        if key not in keys:
-            raise RecordError(f"{what} has no {key!r}; it has {', '.join(keys)}")
+    found: dict[str, Any] = {}
+    for key, value in fields.items():
+        name = keys.get(key, key)
+        if name not in keys.values():
+            raise RecordError(f"{what} has no {key[:40]!r}; it has {', '.join(keys)}")
+        if name in found:
+            raise RecordError(f"{what} has {name!r} twice, in both spellings; leave one out")
+        if value is not None:
+            found[name] = value
+    return found
 
 
 def _text(key: str, value: Any) -> str:
@@ -336,17 +409,19 @@ def _number(key: str, value: Any) -> int | float:
     return value
 
 
-def _items(key: str, value: Any) -> list[Any]:
+def _items(key: str, found: Mapping[str, Any]) -> list[Any]:
+    value = found.get(key, [])
     if not isinstance(value, list):
         raise RecordError(f"{key} must be a list, not {value!r:.40}")
     return value
 
 
 def _texts(key: str, value: Any) -> tuple[str, ...]:
-    return tuple(_text(key, item) for item in _items(key, value))
+    return tuple(_text(key, item) for item in _items(key, {key: value}))
 
 
-def _bytes(key: str, value: Any) -> bytes:
+def read_bytes(key: str, value: Any) -> bytes:
+    """Read the 32 bytes of a seed or a digest. Raises `RecordError`."""
     text = _text(key, value)
     if not re.fullmatch(r"[0-9a-f]{64}", text):
         raise RecordError(f"{key} must be {SEED_BYTES} bytes in hexadecimal, not {text!r:.40}")

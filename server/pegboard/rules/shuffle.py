@@ -14,6 +14,7 @@ first deal, it binds the server to every order of the match.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from struct import Struct
@@ -23,6 +24,9 @@ from pegboard.rules.errors import NotationError
 
 SEED_BYTES: Final = 32
 _NUMBERS: Final = Struct(">16H")
+_LABEL: Final = re.compile(
+    r"(cut|opener)/[1-9][0-9]*|(deal|round)/[1-9][0-9]*/[1-9][0-9]*|draw/[1-9][0-9]*/[1-9][0-9]*/[0-3]"
+)
 
 
 _INNER: Final = bytes(0x36 ^ byte for byte in range(256))
@@ -101,8 +105,8 @@ class SeededChance:
 class ScriptedChance:
     """Chance that does as it is told: for vectors and tests.
 
-    `orders` gives the first items of an order by label; the rest follow ascending. A label that is
-    not given is ascending throughout, unless `otherwise` is there to ask.
+    `orders` gives the first items of an order by label (docs/deals.md); the rest follow ascending. A
+    label that is not given is ascending throughout, unless `otherwise` is there to ask.
     """
 
     __slots__ = ("orders", "otherwise")
@@ -110,6 +114,13 @@ class ScriptedChance:
     def __init__(
         self, orders: Mapping[str, Sequence[int]], otherwise: SeededChance | None = None
     ) -> None:
+        """Take the orders. Raises `NotationError` for a label that no game ever asks for."""
+        for label in orders:
+            if not _LABEL.fullmatch(label):
+                raise NotationError(
+                    f"no order has the label {label!r}; docs/deals.md has them all, like deal/1/1:"
+                    " first the game, then the deal"
+                )
         self.orders = orders
         self.otherwise = otherwise
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from pegboard.rules.errors import RecordError
-from pegboard.rules.record import Record, RecordResult
+from pegboard.rules.record import (
+    MATCHES,
+    PREFIX,
+    VERSION,
+    Record,
+    RecordResult,
+    read_bytes,
+)
 from pegboard.v1 import match_pb2
-
-PREFIX = "TERMINATION_"
 
 
 def result_message(result: RecordResult) -> match_pb2.Result:
@@ -45,34 +50,35 @@ def record_message(record: Record) -> match_pb2.Record:
     if record.result is not None:
         fields["result"] = result_message(record.result)
     return match_pb2.Record(
-        version=record.version,
+        version=VERSION,
         rules_version=record.rules_version,
-        match=record.match,
+        match=MATCHES + record.match,
         variant=record.variant,
         options=record.options,
         bots=record.bots,
         nonce=record.nonce,
-        seed=record.seed or b"",
-        commitment=record.commitment,
+        seed="" if record.seed is None else record.seed.hex(),
+        commitment=record.commitment.hex(),
         moves=record.moves,
-        events_digest=bytes.fromhex(record.events_digest),
+        events_digest=record.events_digest,
         **fields,
     )
 
 
 def read_record(message: match_pb2.Record) -> Record:
-    """Return the record of a message. Raises `RecordError`."""
+    """Return the record of a message. Raises `RecordError`, also for a shape not known here."""
+    if message.version != VERSION:
+        raise RecordError(f"record version {message.version} is unknown here; update this program")
     return Record(
-        version=message.version,
         rules_version=message.rules_version,
-        match=message.match,
+        match=message.match.removeprefix(MATCHES),
         variant=message.variant,
         options=dict(message.options),
         bots=tuple(message.bots),
         nonce=message.nonce,
-        seed=message.seed or None,
-        commitment=message.commitment,
+        seed=read_bytes("seed", message.seed) if message.seed else None,
+        commitment=read_bytes("commitment", message.commitment),
         moves=tuple(message.moves),
         result=read_result(message.result) if message.HasField("result") else None,
-        events_digest=message.events_digest.hex(),
+        events_digest=message.events_digest,
     )

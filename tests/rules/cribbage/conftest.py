@@ -61,7 +61,7 @@ def _cards(text: str) -> list[int]:
 
 @pytest.fixture
 def script() -> Callable[..., Script]:
-    """Return what starts a scripted match: `script(variant, seats, options, deal_1="..")`."""
+    """Return what starts a scripted match: `script(variant, seats, options, deal_1_1="..")`."""
 
     def start(
         variant: str = "cribbage",

@@ -71,7 +71,7 @@ def test_everyone_ends_with_a_hand(
     script: Script, variant: str, seats: int, cards: int, crib: int
 ) -> None:
     """Hands and crib have their sizes when the starter is turned, and no card is there twice."""
-    table = script(variant, seats, deal_1=ASCENDING)
+    table = script(variant, seats, deal_1_1=ASCENDING)
     state = table.state
     while state.table.starter < 0:
         seat = state.to_act()[-1]
@@ -96,7 +96,7 @@ def test_the_deal_passes_to_the_left(script: Script) -> None:
 
 def test_discards_are_simultaneous_and_final(script: Script) -> None:
     """Any order; a seat that has laid away is not asked again (R-C1.7)."""
-    table = script(deal_1=ASCENDING)
+    table = script(deal_1_1=ASCENDING)
     assert table.state.to_act() == (0, 1)
     question = table.state.choices(0)
     table.do("1 DISCARD " + " ".join(cards_text(table.state.table.hands[1]).split()[:2]))
@@ -108,7 +108,7 @@ def test_discards_are_simultaneous_and_final(script: Script) -> None:
 
 def test_discarded_cards_may_come_in_any_order(script: Script) -> None:
     """The event has them ascending."""
-    table = script(deal_1=ASCENDING)
+    table = script(deal_1_1=ASCENDING)
     assert table.do("0 DISCARD 3C AC") == ["DISCARDED 0 AC 3C"]
 
 
@@ -125,7 +125,7 @@ def test_discarded_cards_may_come_in_any_order(script: Script) -> None:
 )
 def test_a_wrong_discard_changes_nothing(script: Script, move: str, hint: str) -> None:
     """One sentence says what would be right (R-C2.8)."""
-    table = script(deal_1=ASCENDING)
+    table = script(deal_1_1=ASCENDING)
     before = table.state.view(0)
     with pytest.raises(IllegalMove, match=hint):
         table.do(f"0 {move}")
@@ -136,13 +136,13 @@ def test_a_wrong_discard_changes_nothing(script: Script, move: str, hint: str) -
 def test_two_jokers_are_one_choice(script: Script) -> None:
     """Nothing tells them apart, so no set is listed twice."""
     pack = "JK 2C JK 3C 4C 5C 6C 7C 8C 9C TC JC"
-    moves = script("cribbage-jokers-wild", 2, deal_1=pack).legal(0)
+    moves = script("cribbage-jokers-wild", 2, deal_1_1=pack).legal(0)
     assert len(moves) == len(set(moves)) == 11
 
 
 def test_ten_card_discards_then_splits_while_the_other_chooses(script: Script) -> None:
     """Two moves of the same seat (X-15); the second hand is its own (R-C5.10)."""
-    table = script("cribbage-ten-card", 2, deal_1=ASCENDING)
+    table = script("cribbage-ten-card", 2, deal_1_1=ASCENDING)
     assert len(table.legal(0)) == 45
     table.do("0 DISCARD AC 2C")
     assert table.state.to_act() == (0, 1)
@@ -156,7 +156,7 @@ def test_ten_card_discards_then_splits_while_the_other_chooses(script: Script) -
 
 def test_gifts_change_hands_when_both_have_given(script: Script) -> None:
     """Dealer 1 and its left, 2, get ten; partners 3 and 0 see theirs only then (R-C5.CD, X-15)."""
-    table = script("cribbage-canadian-doubles", 4, deal_1=ASCENDING)
+    table = script("cribbage-canadian-doubles", 4, deal_1_1=ASCENDING)
     assert table.state.to_act() == (1, 2)
     assert table.do("2 DISCARD AC AH", "2 GIFT 2C 2H 3C 3H") == []
     assert table.state.view(0).hand == ()
@@ -170,7 +170,7 @@ def test_gifts_change_hands_when_both_have_given(script: Script) -> None:
 
 def test_the_lone_seat_chooses_from_eight(script: Script) -> None:
     """Whoever deals; its view has the crib, the others' has not (R-C5.3T2)."""
-    table = script("cribbage-lone-crib", 3, {"lone_seat": "2"}, deal_1=ASCENDING)
+    table = script("cribbage-lone-crib", 3, {"lone_seat": "2"}, deal_1_1=ASCENDING)
     for seat in (0, 1, 2):
         table.do(f"{seat} {table.legal(seat)[0]}")
     assert table.state.to_act() == (2,)
@@ -186,7 +186,7 @@ def test_the_lone_seat_chooses_from_eight(script: Script) -> None:
 def test_surplus_fives_stay(script: Script) -> None:
     """Three fives and two discards: any two of them, no other card (R-C9.7)."""
     pack = "5C AC 5D 2C 5H 3C KC 4C QC 6C JC 7C"
-    table = script("cribbage-discard-fives", 2, deal_1=pack)
+    table = script("cribbage-discard-fives", 2, deal_1_1=pack)
     assert table.legal(0) == ["DISCARD 5C 5D", "DISCARD 5C 5H", "DISCARD 5D 5H"]
     with pytest.raises(IllegalMove, match="fives go to the crib"):
         table.do("0 DISCARD 5C KC")

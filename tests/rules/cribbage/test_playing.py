@@ -24,7 +24,7 @@ PACK = "4C 7C 5C 8C 6C 9C KC KD AC AD 2C 2D QS"
 def discarded(script: Script, *more: Any, pack: str = PACK, **options: str) -> Any:
     """Start the play with PACK: seat 0 has 4C 5C 6C KC, seat 1 has 7C 8C 9C KD; seat 0 leads."""
     variant = more[0] if more else "cribbage"
-    table = script(variant, 2, options, deal_1=pack)
+    table = script(variant, 2, options, deal_1_1=pack)
     table.do("0 DISCARD AC 2C", "1 DISCARD AD 2D")
     return table
 
@@ -122,7 +122,7 @@ def test_a_zero_joker_goes_on_31(script: Script) -> None:
 
 def test_five_card_leaves_cards_over(script: Script) -> None:
     """The play is over with the first count; what is left is shown all the same (R-C6.3)."""
-    table = script("cribbage-five-card", 2, deal_1="TC TD JC 5D KC 6D AC AD 2C 2D QS")
+    table = script("cribbage-five-card", 2, deal_1_1="TC TD JC 5D KC 6D AC AD 2C 2D QS")
     table.do("0 DISCARD AC 2C", "1 DISCARD AD 2D")
     events = table.do("0 PLAY TC", "1 PLAY TD", "0 PLAY JC")
     assert events[:5] == [
@@ -214,7 +214,7 @@ def test_a_go_is_claimed_apart(script: Script) -> None:
 
 def test_callers_keep_their_question_until_the_window_closes(script: Script) -> None:
     """A host tells by the object whether an open turn still stands; a new claim is a new question."""
-    table = script("cribbage-muggins", 4, deal_1="")
+    table = script("cribbage-muggins", 4, deal_1_1="")
     for seat in range(4):
         table.do(f"{seat} {table.legal(seat)[0]}")
     table.do(f"2 {table.legal(2)[0]} CLAIM 0")
@@ -269,7 +269,7 @@ def test_the_show_asks_for_claims_then_calls(script: Script) -> None:
             table.do(wrong)
     assert table.do("0 CLAIM 4") == ["CLAIMED 0 HAND 4", "SCORED 0 4 HAND SCORE 4"]
     assert (table.state.to_act(), table.legal(1)) == ((1,), ["PASS", "CALL"])
-    with pytest.raises(IllegalMove, match="from 0 to 29"):
+    with pytest.raises(IllegalMove, match="from 1 to 29"):
         table.do("1 CALL 30")
     assert table.do("1 CALL 12") == [
         "CALLED 1 12",
@@ -281,7 +281,7 @@ def test_the_show_asks_for_claims_then_calls(script: Script) -> None:
 def test_a_zero_is_charged_after_the_calls(script: Script) -> None:
     """Before them the penalty would tell whether anything is missing (X-14)."""
     pack = "2C 7C 4S 8C 6C 9C KC KD AC AD 3C 2D QS"
-    table = script("cribbage-muggins", 2, {"zero_penalty": "on"}, deal_1=pack)
+    table = script("cribbage-muggins", 2, {"zero_penalty": "on"}, deal_1_1=pack)
     table.do("0 DISCARD AC 3C", "1 DISCARD AD 2D")
     while table.state.view(None).phase.name == "PLAY":
         seat = table.state.to_act()[0]

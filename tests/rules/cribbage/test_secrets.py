@@ -53,7 +53,7 @@ def test_hidden_cards_show_their_number_only(event: Any, knows: set[int], hidden
 
 def test_a_view_has_no_card_of_others(script: Script) -> None:
     """Own hand and discards only, and nothing for a spectator."""
-    table = script(deal_1="4C 7C 5C 8C 6C 9C KC KD AC AD 2C 2D QS")
+    table = script(deal_1_1="4C 7C 5C 8C 6C 9C KC KD AC AD 2C 2D QS")
     table.do("0 DISCARD AC 2C")
     own, other, nobody = (table.state.view(seat) for seat in (0, 1, None))
     assert (own.hand, own.discards) == ((12, 16, 20, 48), (0, 4))

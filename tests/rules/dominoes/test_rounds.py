@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from random import Random
+
 import pytest
 
-from pegboard.rules.dominoes.events import Dealt, OpenerDrawn
+from pegboard.rules.dominoes.events import Dealt, Drawn, GameStarted, OpenerDrawn
 from pegboard.rules.dominoes.game import Draw
+from pegboard.rules.dominoes.hands import tiles_of
 from pegboard.rules.dominoes.scoring import block_points, block_winner, leaders, out_points
 from pegboard.rules.dominoes.state import DrawState
 from pegboard.rules.errors import OptionError, SeatsError
@@ -29,12 +33,13 @@ def play(state: DrawState, *moves: str) -> list[str]:
 
 
 def dealt(game: Draw, *hands: str, last: str = "") -> DrawState:
-    """Start with these hands by seat (seat 0 opens); the tiles of `last` end the stock."""
+    """Start with these hands by seat (seat 0 opens); all draw ascending, the tiles of `last` last."""
     columns = [tiles(hand) for hand in hands]
     order = [tile for row in zip(*columns, strict=True) for tile in row]
     never = tiles(last)
     order += [tile for tile in range(28) if tile not in order and tile not in never]
-    state, _ = game.start(len(hands), ScriptedChance({"round/1": order + never}))
+    labels = ["round/1/1", *(f"draw/1/1/{seat}" for seat in range(len(hands)))]
+    state, _ = game.start(len(hands), ScriptedChance(dict.fromkeys(labels, order + never)))
     return state
 
 
@@ -44,14 +49,109 @@ def test_the_deal(seats: int, hand: int, stock: int) -> None:
     chance = SeededChance(SEED, "deal")
     opener = seats - 1
     state, events = Draw(first_opener=opener).start(seats, chance)
-    order = list(chance.order("round/1", 28, 28))
+    order = list(chance.order("round/1/1", 28, 28))
     deal = events[-1]
     assert isinstance(deal, Dealt)
     assert deal.stock == stock
     for place in range(seats):
         seat = (opener + place) % seats
         assert deal.hands[seat] == tuple(sorted(order[place : seats * hand : seats]))
-    assert list(state.stock) == order[seats * hand :]
+    assert tiles_of(state.stock) == tuple(sorted(order[seats * hand :]))
+    assert state.stock_left == stock
+
+
+class Asked:
+    """Chance that remembers the labels that it was asked for."""
+
+    def __init__(self, nonce: str) -> None:
+        self.chance = SeededChance(SEED, nonce)
+        self.labels: list[str] = []
+
+    def order(self, label: str, size: int, count: int) -> Sequence[int]:
+        """Return the order and remember its label."""
+        self.labels.append(label)
+        return self.chance.order(label, size, count)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_each_seat_draws_the_first_tile_of_its_own_order_that_is_in_the_stock(seats: int) -> None:
+    """X-21, over a match of three games at random, from what docs/deals.md says alone."""
+    chance = Asked("own orders")
+    state, events = Draw(match_games=3).start(seats, chance)
+    rng = Random(7)
+    round_of = {0: 0}
+    drawn = 0
+    stock: set[int] = set()
+    game = 0
+    while True:
+        for event in events:
+            if isinstance(event, GameStarted):
+                game = event.game
+            elif isinstance(event, Dealt):
+                round_of[game] = event.round
+                stock = set(range(28)).difference(*event.hands)
+            elif isinstance(event, Drawn):
+                label = f"draw/{game}/{round_of[game]}/{event.seat}"
+                order = chance.chance.order(label, 28, 28)
+                assert event.tile == next(tile for tile in order if tile in stock)
+                stock.remove(event.tile)
+                drawn += 1
+        if not state.to_act():
+            break
+        events = state.apply(state.turn, rng.choice(state.choices(state.turn).moves))
+    assert drawn > 20
+    assert game == 3 or seats == 2
+    own = [label for label in chance.labels if label.startswith("draw/")]
+    assert len(own) == len(set(own)), "an order is made once a round, when it is needed"
+    rounds = [label for label in chance.labels if label.startswith("round/")]
+    assert rounds == [
+        f"round/{number}/{one}"
+        for number in range(1, game + 1)
+        for one in range(1, round_of[number] + 1)
+    ]
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_every_tile_of_the_stock_is_drawn_as_often(seats: int) -> None:
+    """X-21: a draw is uniform over the stock, also after another seat's draws; five standard errors."""
+    counts = [0] * 28
+    times = 6000
+    for number in range(times):
+        state, _ = Draw(first_opener=0).start(seats, SeededChance(SEED, f"uniform/{number}"))
+        place = state.choices(0).moves[0]
+        state.apply(0, Draw().parse_move("DRAW"))
+        state.apply(0, place)
+        (drawn,) = state.apply(1, Draw().parse_move("DRAW"))
+        assert isinstance(drawn, Drawn)
+        counts[drawn.tile] += 1
+    assert all(abs(count - times / 28) < 5 * (times / 28) ** 0.5 for count in counts)
+
+
+def test_what_one_seat_draws_leaves_the_next_draws_of_the_other_alone() -> None:
+    """X-21: in a mirrored match one different draw does not deal the rest anew."""
+    found: set[tuple[int, ...]] = set()
+    for extra in (0, 3):
+        state, _ = Draw(first_opener=0).start(2, SeededChance(SEED, "alone"))
+        for _ in range(extra):
+            state.apply(0, Draw().parse_move("DRAW"))
+        state.apply(0, state.choices(0).moves[0])
+        taken = {tile for tile in range(28) if not state.stock >> tile & 1}
+        draws = [state.apply(1, Draw().parse_move("DRAW"))[0] for _ in range(3)]
+        order = SeededChance(SEED, "alone").order("draw/1/1/1", 28, 28)
+        expected = [tile for tile in order if tile not in taken][:3]
+        assert [draw.tile for draw in draws if isinstance(draw, Drawn)] == expected
+        found.add(tuple(expected))
+    assert len(set.intersection(*map(set, found))) >= 2, "most of what is drawn stays the same"
+
+
+def test_a_copy_draws_for_itself() -> None:
+    """The orders that a copy makes are its own, and the same ones."""
+    state, _ = Draw(first_opener=0).start(2, SeededChance(SEED, "copy"))
+    other = state.copy()
+    draw = Draw().parse_move("DRAW")
+    theirs = [other.apply(0, draw) for _ in range(3)]
+    assert state.stock_left == 14
+    assert [state.apply(0, draw) for _ in range(3)] == theirs
 
 
 @pytest.mark.parametrize(

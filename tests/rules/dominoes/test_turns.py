@@ -27,10 +27,11 @@ def tiles(text: str) -> list[int]:
 
 
 def started(*hands: str, stock: str = "") -> DrawState:
-    """Start a match in which seat 0 opens and these hands lie, stock first in this order."""
+    """Start a match in which seat 0 opens and these hands lie; all draw the stock in this order."""
     columns = [tiles(hand) for hand in hands]
     order = [tile for row in zip(*columns, strict=True) for tile in row] + tiles(stock)
-    state, _ = GAME.start(len(hands), ScriptedChance({"round/1": order}))
+    labels = ["round/1/1", *(f"draw/1/1/{seat}" for seat in range(len(hands)))]
+    state, _ = GAME.start(len(hands), ScriptedChance(dict.fromkeys(labels, order)))
     return state
 
 

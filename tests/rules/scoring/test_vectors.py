@@ -123,7 +123,7 @@ DRAW_GAME = {
     "kind": "game",
     "variant": "draw",
     "options": {"first_opener": "0"},
-    "orders": {"round/1": ["0|0", "0|1"]},
+    "orders": {"round/1/1": ["0|0", "0|1"]},
     "moves": ["0 PLACE 0|0"],
     "expect": {"contains": ["PLACED 0 0|0 / 0|0:A:0 0|0:B:0"], "to_act": [1]},
 }
@@ -157,7 +157,7 @@ DRAW_GAME = {
             [{"after": 0, "seat": 1, "move": "DRAW", "error": "IllegalMove"}],
             "is NotYourTurn, not IllegalMove",
         ),
-        ("orders", {"round/1": ["0|7"]}, "no tile '0|7'"),
+        ("orders", {"round/1/1": ["0|7"]}, "no tile '0|7'"),
     ],
 )
 def test_a_wrong_script_fails_with_one_sentence(key: str, value: object, reason: str) -> None:

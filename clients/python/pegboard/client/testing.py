@@ -1,6 +1,6 @@
 """Try a bot without a server: scripted matches, and whole matches between bots in one process.
 
-    match = ScriptedMatch("cribbage", seats=2, orders={"deal/1": ["5C", "5D", ...]})
+    match = ScriptedMatch("cribbage", seats=2, orders={"deal/1/1": ["5C", "5D", ...]})
     match.play("0 DISCARD 5C TD", "1 DISCARD 2H 3H")
     assert choose(match.turn(1)) == 0
 
@@ -45,7 +45,6 @@ from pegboard.wire.turns import seat_bytes, turn_bytes
 NAME = "matches/scripted"
 MOVE_MS = 10_000
 LIMIT_MOVES = 1_000_000
-LIMIT_REFUSED = 64
 
 NO_OPTIONS: Mapping[str, str] = {}
 
@@ -155,8 +154,8 @@ def play_match(
 ) -> PlayedMatch:
     """Play a match to its end, a bot at each seat.
 
-    Raises `IllegalMove` where a bot's choice is none, naming the turn; refused claims are asked
-    again as a server does.
+    Raises `IllegalMove` where a bot's choice is none, naming the turn; claims are refused, asked for
+    again and taken as 0 as a server does it (X-19).
     """
     match = ScriptedMatch(variant, len(bots), options=options, seed=seed)
     players = [as_bot(bot) for bot in bots]
@@ -176,13 +175,19 @@ def _ask(match: ScriptedMatch, turn: Turn, player: Bot) -> bool:
         choice = player.choose_batch([turn])[0] if player.choose_batch else player.choose(turn)
         if isinstance(choice, Resign):
             return False
+        warned = {refused.reason for refused in turn.refused}
         try:
-            match.apply(turn.seat, match.resolve(turn, choice))
+            try:
+                match.apply(turn.seat, match.resolve(turn, choice))
+            except ClaimTooHigh as error:
+                if CLAIM_TOO_HIGH not in warned:
+                    raise
+                match.apply(turn.seat, error.instead)
             return True
         except (ClaimTooHigh, MustGoOut) as error:
-            if len(turn.refused) >= LIMIT_REFUSED:
-                raise
             reason = CLAIM_TOO_HIGH if isinstance(error, ClaimTooHigh) else MUST_GO_OUT
+            if reason in warned:
+                raise
             turn.refused = (*turn.refused, Refused(reason, str(error), 3, choice))
 
 

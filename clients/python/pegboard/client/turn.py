@@ -143,14 +143,15 @@ class Turn:
 
         Numbers are mostly small: bids spread evenly over their range would cost a player more than
         cribbage can earn, for ever. A refused claim narrows the range: too high means lower, must go
-        out means higher (R-C8.6, X-05).
+        out means higher (R-C8.6, X-05). A call names at least 1 (X-04).
         """
         count = len(self.message.legal_moves)
         index = rng.randrange(count) if count > 1 else 0
         bounds = self.open_range()
         if bounds is None:
             return index, None
-        return index, min(bounds[1], bounds[0] + int(rng.expovariate(1 / MEAN_NUMBER)))
+        low, high = max(bounds[0], self.moves[index].LEAST), bounds[1]
+        return index, min(high, low + int(rng.expovariate(1 / MEAN_NUMBER)))
 
     def open_range(self) -> tuple[int, int] | None:
         """Return `number` without what refused answers have ruled out."""

@@ -52,7 +52,7 @@ def open_window(table: Table, claimed: Claimed, cards: tuple[Card, ...], points:
     seat, subject, claim = claimed
     callers = tuple(sorted(table.setup.opponents(seat)))
     most = call_most(table, subject)
-    question = Choices((PASS, CALL), (0, most))
+    question = Choices((PASS, CALL), (table.setup.call_least, most))
     return Window(subject, seat, cards, claim, points - claim, callers, question)
 
 
@@ -65,13 +65,15 @@ def call_most(table: Table, subject: Reason) -> int:
 def check_claim(table: Table, seat: Seat, claim: int | None, points: int, move: Any) -> int:
     """Return the claimed points.
 
-    Raises `ClaimTooHigh` above the true points, `MustGoOut` where they reach the target and the claim
-    does not (R-C8.2, X-05), `IllegalMove` without a number.
+    Raises `ClaimTooHigh` above the true points, with the same move claiming 0 for whoever claims too
+    much twice (X-19), `MustGoOut` where they reach the target and the claim does not (R-C8.2, X-05),
+    `IllegalMove` without a number.
     """
     if claim is None or claim < 0:
         raise illegal(move, "say how many points you claim, 0 or more")
     if claim > points:
-        raise ClaimTooHigh(f"{move.text()} claims too much; count again")
+        text = f"{move.text()} claims too much; count again, for a second such claim stands as 0"
+        raise ClaimTooHigh(text, move.with_number(0))
     setup = table.setup
     side = setup.sides[seat]
     score, target = table.scores[side], setup.targets[side]
@@ -87,8 +89,10 @@ def call(table: Table, window: Window, seat: Seat, move: Call, events: list[Any]
     """
     points = move.points
     most = call_most(table, window.subject)
-    if points is None or not 0 <= points <= most:
-        raise IllegalMove(f"{move.text()}: call from 0 to {most} points, or PASS")
+    least = table.setup.call_least
+    if points is None or not least <= points <= most:
+        span = f"{least} to {most}"
+        raise IllegalMove(f"{move.text()} is out of range; call from {span} points, or do not call")
     events.append(Called(seat, points))
     if window.missing:
         winner, gained = seat, min(points, window.missing)

@@ -75,7 +75,7 @@ def count_all(table: Table, events: list[Any]) -> None:
         count.lay_open(events)
         counted = (count.effective, count.starter, count.reason is _CRIB, rules)
         points = show_points(*counted)
-        items = make(LazyItems, (show_items, *counted)) if points else ()
+        items = LazyItems(show_items, counted) if points else ()
         if table.peg(count.seat, points, count.reason, items, events):
             return
         if not points and charge_zero(table, count.seat, events):
@@ -92,13 +92,13 @@ def count_plain(table: Table, events: list[Any]) -> None:
         cards = table.kept[seat]
         events.append(make(HandShown, (seat, cards, 0)))
         points = show_points(cards, starter, False, rules)
-        items = make(LazyItems, (show_items, cards, starter, False, rules)) if points else ()
+        items = LazyItems(show_items, (cards, starter, False, rules)) if points else ()
         if table.peg(seat, points, _HAND, items, events):
             return
     cards, seat = table.crib, table.crib_owner
     events.append(make(CribShown, (seat, cards)))
     points = show_points(cards, starter, True, rules)
-    items = make(LazyItems, (show_items, cards, starter, True, rules)) if points else ()
+    items = LazyItems(show_items, (cards, starter, True, rules)) if points else ()
     table.peg(seat, points, _CRIB, items, events)
 
 

@@ -67,10 +67,15 @@ def deal_cards(table: Table, events: list[Any]) -> None:
 
 
 def shuffle(table: Table, count: int) -> None:
-    """Take the next order of the pack, numbered over the whole match; both jokers are JOKER."""
+    """Take the next order of the pack, labelled by game and deal (X-20); both jokers are JOKER.
+
+    So the deals of a mirrored match stay the same however long its games are.
+    """
     table.pack += 1
     size = table.setup.pack_size
-    order = table.chance.order(f"deal/{table.pack}", size, count)
+    by_game = table.setup.labels_by_game
+    label = f"deal/{table.game}/{table.pack}" if by_game else f"deal/{table.pack}"
+    order = table.chance.order(label, size, count)
     table.order = order if size == 52 else [min(card, JOKER) for card in order]
     table.place = 0
 

@@ -6,7 +6,7 @@ what perft files and `events_digest` hash. Fields are those of protos/pegboard/v
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple, TypeVar, cast
@@ -281,14 +281,15 @@ class Called(NamedTuple):
 class Scored(NamedTuple):
     """Points pegged: the real ones, negative for a payment; `score` is capped at the target (R-C2.9).
 
-    `items` are empty where counting is manual: the true combinations are never told.
+    `items` are empty where counting is manual: the true combinations are never told. Else they are a
+    tuple, or `LazyItems`, a sequence that finds them on demand.
     """
 
     seat: Seat
     side: int
     points: int
     reason: Reason
-    items: tuple[Item, ...]
+    items: Sequence[Item]
     score: int
 
     def text(self) -> str:

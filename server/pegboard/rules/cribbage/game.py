@@ -17,6 +17,7 @@ from pegboard.rules.cribbage.show import NO_JOKERS
 from pegboard.rules.cribbage.state import CribbageState
 from pegboard.rules.errors import OptionError, SeatsError
 from pegboard.rules.game import Chance, Option, Seat
+from pegboard.rules.versions import EDITION, Edition
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,15 @@ class Cribbage:
         """The numbers of seats it can have, ascending."""
         return settings.seats_of(self)
 
-    def start(self, seats: int, chance: Chance) -> tuple[CribbageState, list[CribbageEvent]]:
+    def start(
+        self, seats: int, chance: Chance, edition: Edition = EDITION
+    ) -> tuple[CribbageState, list[CribbageEvent]]:
         """Cut for the first deal and deal. Raises `SeatsError` and `OptionError`."""
         if seats not in self.seats:
             allowed = " or ".join(map(str, self.seats))
             raise SeatsError(f"{self.form} cribbage is for {allowed} seats, not {seats}")
         settings.check(self, seats)
-        return CribbageState.start(setup_of(self, seats), chance)
+        return CribbageState.start(setup_of(self, seats, edition), chance)
 
     def redact(self, event: Any, seat: Seat | None) -> Any:
         """Return the event as the seat may see it: others' hidden cards are HIDDEN."""

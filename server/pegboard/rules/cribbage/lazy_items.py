@@ -1,53 +1,58 @@
-"""The items of a score, found when somebody looks: for most scores nobody does.
+"""The items of a score, found when a reader first asks for them: for most scores none does.
 
-A subclass of a builtin, which mypyc cannot compile, so it stands apart from `events`.
+A subclass of an abstract class, which mypyc cannot compile, so it stands apart from `events`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, overload
 
 from pegboard.rules.cribbage.events import Item
 
 
-class LazyItems(tuple[Item, ...]):
-    """Items that are found when somebody looks at them, for most events are never looked at.
+class LazyItems(Sequence[Item]):
+    """The items that `find(*arguments)` returns: an immutable sequence, equal to the tuple of them.
 
-    What it really holds is `(find, argument, ...)`, made by `make(LazyItems, (find, ...))` at the cost
-    of a tuple; to everybody else it is the tuple that `find(argument, ...)` returns.
+    Not a tuple itself, since whatever reads a tuple's memory (`json`, `+`, pickling) would bypass the
+    methods: `tuple(items)` gives one.
     """
 
-    __slots__ = ()
+    __slots__ = ("_arguments", "_find")
 
-    def found(self) -> tuple[Item, ...]:
-        """Return the items as a plain tuple."""
-        find, *arguments = tuple.__iter__(self)
-        return find(*arguments)  # type: ignore[operator,no-any-return]
+    def __init__(self, find: Callable[..., tuple[Item, ...]], arguments: tuple[Any, ...]) -> None:
+        self._find: Callable[..., tuple[Item, ...]] | None = find
+        self._arguments = arguments
 
-    def __getitem__(self, place: Any) -> Any:
-        return self.found()[place]
+    def _found(self) -> tuple[Item, ...]:
+        """Return the items; once found they take the place of the arguments."""
+        if self._find is not None:
+            self._arguments = self._find(*self._arguments)
+            self._find = None
+        return self._arguments
 
-    def __iter__(self) -> Iterator[Item]:
-        return iter(self.found())
+    @overload
+    def __getitem__(self, place: int) -> Item: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Item, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Item | tuple[Item, ...]:
+        return self._found()[place]
 
     def __len__(self) -> int:
-        return len(self.found())
-
-    def __contains__(self, item: object) -> bool:
-        return item in self.found()
+        return len(self._found())
 
     def __eq__(self, other: object) -> bool:
-        return self.found() == (other.found() if isinstance(other, LazyItems) else other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+        if isinstance(other, LazyItems):
+            return self._found() == other._found()
+        return self._found() == other if isinstance(other, tuple) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.found())
+        return hash(self._found())
 
     def __repr__(self) -> str:
-        return repr(self.found())
+        return f"LazyItems{self._found()!r}"
 
-    def __reduce__(self) -> tuple[type[tuple[Item, ...]], tuple[tuple[Item, ...]]]:
-        return tuple, (self.found(),)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LazyItems, (tuple, (self._found(),))

@@ -21,6 +21,8 @@ def begin_game(table: Table, dealer: Seat, events: list[Any]) -> None:
     setup = table.setup
     table.game += 1
     table.deal = 0
+    if setup.labels_by_game:
+        table.pack = 0
     table.first_dealer = table.dealer = table.crib_owner = dealer
     table.over = False
     table.scores = list(setup.start_scores)

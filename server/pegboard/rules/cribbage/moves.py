@@ -19,7 +19,9 @@ from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
 
 @dataclass(frozen=True, slots=True)
 class CribbageMove:
-    """Base of all moves."""
+    """Base of all moves. `LEAST` is the least number of a move that is listed without it."""
+
+    LEAST: ClassVar[int] = 0
 
     @property
     def is_open(self) -> bool:
@@ -157,9 +159,10 @@ class Claim(NumberMove):
 
 @dataclass(frozen=True, slots=True)
 class Call(NumberMove):
-    """Calls muggins for points left out (R-C8.5)."""
+    """Calls muggins for points left out (R-C8.5), at least 1 (X-04)."""
 
     WORD = "CALL"
+    LEAST = 1
 
     def with_number(self, number: int) -> Call:
         """Return the call of that many points."""

@@ -145,7 +145,7 @@ class Playing(PhaseState):
         points = peg_points(self.cards, self.running, rules)
         if not points:
             return False
-        items = make(LazyItems, (peg_items, tuple(self.cards), self.running, rules))
+        items = LazyItems(peg_items, (tuple(self.cards), self.running, rules))
         return self.table.peg(seat, points, Reason.PLAY, items, events)
 
     def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
@@ -286,7 +286,7 @@ class PlainPlaying(Playing):
         if points is None:
             points = self._remember(key)
         if points:
-            items = make(LazyItems, (peg_items, tuple(cards), running, table.setup.rules))
+            items = LazyItems(peg_items, (tuple(cards), running, table.setup.rules))
             if table.peg(seat, points, _PLAY, items, events):
                 return True
         return self._end_count(events) if running == LIMIT else self._pass_on(seat, events)

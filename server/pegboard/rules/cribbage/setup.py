@@ -12,6 +12,7 @@ from pegboard.rules.cribbage import jokers, options
 from pegboard.rules.cribbage.forms import FORMS, NINE_CARD, Deal, Form
 from pegboard.rules.cribbage.show import NO_JOKERS, PLAIN, WILD, ShowRules
 from pegboard.rules.game import Seat
+from pegboard.rules.versions import EDITION, Edition
 
 if TYPE_CHECKING:
     from pegboard.rules.cribbage.game import Cribbage
@@ -29,6 +30,7 @@ class Setup:
 
     __slots__ = (
         "auto_go",
+        "call_least",
         "claim_play",
         "claim_show",
         "deal",
@@ -39,6 +41,7 @@ class Setup:
         "form",
         "game",
         "joker_rules",
+        "labels_by_game",
         "lefts",
         "lone",
         "pack_size",
@@ -55,7 +58,7 @@ class Setup:
         "targets",
     )
 
-    def __init__(self, game: Cribbage, seats: int) -> None:
+    def __init__(self, game: Cribbage, seats: int, edition: Edition) -> None:
         self.game = game
         self.seats = seats
         self.form: Form = FORMS[game.form]
@@ -89,6 +92,8 @@ class Setup:
         )
         self.pegged = _PEGGED[game.three_runs]
         self.joker_rules = jokers.RULES[game.jokers]
+        self.call_least: int = edition.call_least
+        self.labels_by_game: bool = edition.labels_by_game
         self.claim_play = CLAIM_PLAIN_PLAY if plain else CLAIM_MOST
         four = self.form.name != NINE_CARD
         self.claim_show = CLAIM_PLAIN_SHOW if plain and four else CLAIM_MOST
@@ -128,6 +133,6 @@ def _picker(places: tuple[int, ...]) -> Picker:
 
 
 @lru_cache(maxsize=256)
-def setup_of(game: Cribbage, seats: int) -> Setup:
+def setup_of(game: Cribbage, seats: int, edition: Edition = EDITION) -> Setup:
     """Return the shared setup."""
-    return Setup(game, seats)
+    return Setup(game, seats, edition)

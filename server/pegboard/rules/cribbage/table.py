@@ -16,7 +16,8 @@ class Table:
     """One match's table, bare until a game begins. `scores`, `rear_pegs`, `games_won` are by side.
 
     `hands` holds what a seat still has in hand, ascending; `kept` what it shows. `order` is the pack,
-    cards from `place` on are not dealt yet. `over` says that the game is, and stops every phase.
+    cards from `place` on are not dealt yet; `pack` numbers the deals of the game, under rules version 1
+    those of the match. `over` says that the game is, and stops every phase.
     """
 
     __slots__ = (
@@ -110,7 +111,7 @@ class Table:
         seat: Seat,
         points: int,
         reason: Reason,
-        items: tuple[Item, ...],
+        items: Sequence[Item],
         events: list[Any],
     ) -> bool:
         """Move a peg (R-C2.5, R-C2.9) and return whether the game is over at once (R-C2.4)."""

@@ -14,6 +14,7 @@ from pegboard.rules.dominoes.state import TILES, DrawState, Terms
 from pegboard.rules.errors import NotationError, OptionError, SeatsError
 from pegboard.rules.game import Chance, Option, Seat
 from pegboard.rules.tiles import HIDDEN, PIPS, Tile, parse_tile
+from pegboard.rules.versions import EDITION, Edition
 
 MAX_SCORE = 999
 MAX_GAMES = 99
@@ -43,9 +44,11 @@ class Draw:
         """Two to four (R-D1)."""
         return (2, 3, 4)
 
-    def start(self, seats: int, chance: Chance) -> tuple[DrawState, list[DominoesEvent]]:
+    def start(
+        self, seats: int, chance: Chance, edition: Edition = EDITION
+    ) -> tuple[DrawState, list[DominoesEvent]]:
         """Draw for the first opener and deal. Raises `SeatsError` and `OptionError`."""
-        terms = self._terms(seats)
+        terms = self._terms(seats, edition)
         events: list[DominoesEvent] = []
         opener = self.first_opener
         if opener is None:
@@ -54,7 +57,7 @@ class Draw:
         state.begin_game(events)
         return state, events
 
-    def _terms(self, seats: int) -> Terms:
+    def _terms(self, seats: int, edition: Edition) -> Terms:
         if seats not in self.seats:
             raise SeatsError(f"draw has 2, 3 or 4 seats, not {seats}")
         if seats == 2 and self.match_games % 2 == 0:
@@ -69,7 +72,7 @@ class Draw:
                 f"first_opener {self.first_opener} is no seat; seats are 0 to {seats - 1}"
             )
         target = target_for(seats) if self.target is None else self.target
-        return Terms(seats, target, self.match_games, scores)
+        return Terms(seats, target, self.match_games, scores, edition)
 
     def redact(self, event: Any, seat: Seat | None) -> Any:
         """Hide the hands dealt to others and the tiles that others draw (R-D14)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pegboard.rules.dominoes.events import (
@@ -34,8 +35,10 @@ from pegboard.rules.errors import IllegalMove, MatchOver, NotYourTurn
 from pegboard.rules.game import Chance, Choices, Outcome, Seat
 from pegboard.rules.results import place_points
 from pegboard.rules.tiles import HALVES, TEXT, Tile
+from pegboard.rules.versions import Edition
 
 TILES = 28
+SET: Hand = (1 << TILES) - 1
 NO_CHOICES = Choices(())
 
 # Made once and shared: a round makes thirty of them.
@@ -56,32 +59,35 @@ class Terms(NamedTuple):
     target: int
     match_games: int
     start_scores: tuple[int, ...]
+    edition: Edition
 
 
 class DrawState:
     """Implements `rules.game.State`. `round` counts within the game, `rounds` within the match.
 
-    `turn` and `opener` stay where they were when the match is over. The stock is what was not dealt,
-    in the order in which it is drawn; `drawn` tiles of it are gone. `asked` is the question to the
-    seat on turn: made when first asked for, a new object after every move.
+    `turn` and `opener` stay where they were when the match is over. `stock` is a set, of `stock_left`
+    tiles; `orders` has, by seat, the order of the whole set that the seat draws by (X-21), None until
+    it first draws in the round. `asked` is the question to the seat on turn: made when first asked
+    for, a new object after every move.
     """
 
     __slots__ = (
         "acts",
         "asked",
         "chance",
-        "drawn",
         "game",
         "games_won",
         "hands",
         "line",
         "opener",
+        "orders",
         "over",
         "passes",
         "round",
         "rounds",
         "scores",
         "stock",
+        "stock_left",
         "terms",
         "turn",
     )
@@ -98,8 +104,9 @@ class DrawState:
         self.scores: tuple[int, ...] = terms.start_scores
         self.games_won: tuple[int, ...] = (0,) * terms.seats
         self.hands: list[Hand] = [0] * terms.seats
-        self.stock: tuple[Tile, ...] = ()
-        self.drawn = 0
+        self.stock: Hand = 0
+        self.stock_left = 0
+        self.orders: tuple[Sequence[Tile] | None, ...] = ()
         self.line = Line()
         self.passes = 0
         self.acts: list[Act] = []
@@ -117,7 +124,8 @@ class DrawState:
         state.games_won = self.games_won
         state.hands = self.hands.copy()
         state.stock = self.stock
-        state.drawn = self.drawn
+        state.stock_left = self.stock_left
+        state.orders = self.orders
         state.line = self.line.copy()
         state.passes = self.passes
         state.acts = self.acts.copy()
@@ -125,11 +133,6 @@ class DrawState:
         return state
 
     # Asking
-
-    @property
-    def stock_left(self) -> int:
-        """How many tiles the stock still has, the last two included."""
-        return len(self.stock) - self.drawn
 
     def to_act(self) -> tuple[Seat, ...]:
         """Return the one seat on turn, or () when the match is over."""
@@ -141,7 +144,7 @@ class DrawState:
             return NO_CHOICES
         asked = self.asked
         if asked is None:
-            stock = len(self.stock) - self.drawn
+            stock = self.stock_left
             ends = self.line.ends
             if ends is None:
                 legal = opening_moves(self.hands[seat], stock)
@@ -162,7 +165,7 @@ class DrawState:
             self.games_won,
             () if seat is None else tiles_of(self.hands[seat]),
             tuple([hand.bit_count() for hand in self.hands]),
-            len(self.stock) - self.drawn,
+            self.stock_left,
             tuple(line.tiles),
             tuple(line.connections),
             line.ends or (),
@@ -250,12 +253,30 @@ class DrawState:
             raise IllegalMove(
                 "the last two tiles are never drawn; place a tile, or pass if none fits"
             )
-        tile = self.stock[self.drawn]
-        self.drawn += 1
+        tile = self._next_tile(seat)
+        self.stock ^= 1 << tile
+        self.stock_left -= 1
         self.asked = None
         self.hands[seat] |= 1 << tile
         self.acts.append(ACTS_DRAWN[seat])
         return [Drawn(seat, tile, self.stock_left)]
+
+    def _next_tile(self, seat: Seat) -> Tile:
+        """Return the first tile of the seat's own order that is still in the stock (X-21).
+
+        Every draw is uniform over the stock, and what one seat draws leaves the order of the others
+        alone.
+        """
+        order = self.orders[seat]
+        if order is None:
+            label = f"draw/{self.game}/{self.round}/{seat}"
+            order = self.chance.order(label, TILES, TILES)
+            self.orders = (*self.orders[:seat], order, *self.orders[seat + 1 :])
+        stock = self.stock
+        for tile in order:
+            if stock >> tile & 1:
+                return tile
+        raise AssertionError("the stock is empty")
 
     def _pass(self, seat: Seat) -> list[DominoesEvent]:
         if self.stock_left > NEVER_DRAWN:
@@ -293,20 +314,26 @@ class DrawState:
     def _deal(self, events: list[DominoesEvent]) -> None:
         """Deal one tile at a time from the opener's seat onward; the rest is the stock (R-D4)."""
         seats = self.terms.seats
+        edition = self.terms.edition
         self.round += 1
         self.rounds += 1
-        order = self.chance.order(f"round/{self.rounds}", TILES, TILES)
         dealt = seats * hand_size(seats)
+        label = (
+            f"round/{self.game}/{self.round}" if edition.labels_by_game else f"round/{self.rounds}"
+        )
+        order = self.chance.order(label, TILES, dealt if edition.own_orders else TILES)
         for place in range(seats):
             self.hands[(self.opener + place) % seats] = hand_of(order[place:dealt:seats])
-        self.stock = tuple(order[dealt:])
-        self.drawn = 0
+        self.stock = SET ^ hand_of(order[:dealt])
+        self.stock_left = TILES - dealt
+        # Under rules version 1 all seats draw by the order of the deal, whose tail is the stock.
+        self.orders = (None if edition.own_orders else order,) * seats
         self.line = Line()
         self.passes = 0
         self.acts = []
         self.turn = self.opener
         hands = tuple([tiles_of(hand) for hand in self.hands])
-        events.append(Dealt(self.round, self.opener, hands, len(self.stock)))
+        events.append(Dealt(self.round, self.opener, hands, self.stock_left))
 
     def _end_round(self, events: list[DominoesEvent], *, blocked: bool) -> None:
         """Reveal and settle the hands; only then is the target looked at (R-D27)."""
