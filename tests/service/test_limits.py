@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from functools import partial
 from typing import Any
@@ -11,12 +12,13 @@ import grpc
 import grpc.aio
 import pytest
 from google.rpc import error_details_pb2, status_pb2
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 from tests.service.rig import ORGANISER, Rig, metadata_of, serving, token_of
 
-from pegboard.client import new_match
+from pegboard.client import Bot, Turn, new_match
 from pegboard.rules import errors
 from pegboard.rules.plain import plain, quoted, sentence
+from pegboard.service.session import PlaySession
 from pegboard.service.settings import Limits
 from pegboard.v1 import cribbage_pb2, match_pb2, play_pb2
 
@@ -268,6 +270,11 @@ async def test_a_refused_call_leaves_nothing_in_memory() -> None:
         assert kept == []
 
 
+def is_stalled(session: PlaySession) -> bool:
+    """Whether the same message is being written for three pulses: the window is full."""
+    return session._blocked_pulses >= 3
+
+
 async def test_departures_are_not_faults(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bot that goes while its events are written, and a poll that is cancelled."""
     faults: list[Any] = []
@@ -284,16 +291,44 @@ async def test_departures_are_not_faults(monkeypatch: pytest.MonkeyPatch) -> Non
                 await call.write(play_pb2.PlayRequest(hello=hello).SerializeToString())
                 await call.read()
                 (session,) = rig.server._play._sessions
-                # For three pulses the same message is being written: the window is full.
-                await until(partial(is_blocked, session))
+                await until(partial(is_stalled, session))
                 call.cancel()
             await until(lambda: not rig.server._play._sessions)
     assert faults == []
 
 
-def is_blocked(session: Any) -> bool:
-    """Say whether the same message has been under way for three pulses."""
-    return bool(session._blocked_pulses >= 3)
+class AllAtOnce(Bot):
+    """Answers nothing before it is let go, then all turns that are open by then."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.sizes: list[int] = []
+
+    def choose_batch(self, turns: list[Turn]) -> list[object]:  # type: ignore[override]
+        """Take the first move of each."""
+        self.go.wait(PATIENCE_S)
+        self.sizes.append(len(turns))
+        return [0] * len(turns)
+
+
+async def test_the_kit_answers_many_turns_in_messages_that_are_taken() -> None:
+    """However many are open at once."""
+    async with serving(Limits(play_bytes=15_000, stop_s=1.0)) as rig:
+        bot = AllAtOnce()
+        rig.play("alice", bot)
+        async with rig.organiser() as organiser:
+            await organiser.create([new_match("draw", ["alice", "alice"])] * 1000)
+            try:
+                await until(lambda: bool(rig.server._play._sessions))
+                (session,) = rig.server._play._sessions
+                await until(lambda: session.turns_sent >= 1000)
+                turns = session.turns_sent
+            finally:
+                bot.go.set()
+            await until(lambda: sum(bot.sizes) >= turns)
+            await until(lambda: session.turns_sent >= 2 * turns)
+            assert max(bot.sizes) > 256
+            assert session in rig.server._play._sessions
 
 
 async def test_answers_to_open_turns_cost_nothing() -> None:
@@ -304,7 +339,7 @@ async def test_answers_to_open_turns_cost_nothing() -> None:
             get: Any = channel.unary_unary("/pegboard.v1.PlayService/GetTurn")
             submit: Any = channel.unary_unary("/pegboard.v1.PlayService/SubmitMove")
             metadata = metadata_of("alice")
-            request = play_pb2.GetTurnRequest(match=name, wait_ms=1000).SerializeToString()
+            request = play_pb2.GetTurnRequest(wait_ms=1000).SerializeToString()
             began = time.monotonic()
             for _ in range(25):
                 data = await get(request, metadata=metadata)
