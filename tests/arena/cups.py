@@ -39,10 +39,12 @@ ONE = bot("one")
 TWO = bot("two", env={"STRENGTH": "2"})
 THREE = bot("three", env={"STRENGTH": "4"}, processes=2)
 CRIBBAGE = event("cribbage", options="{ target = 41 }")
+TOP = "seed = 1\nblocks = 3\nconcurrency = 4"
+"""With a seed, so that two runs play the same matches."""
 DRAW = event("draw", options="{ target = 20 }")
 
 
-def write(folder: Path, *parts: str, top: str = "blocks = 3\nconcurrency = 4") -> Path:
+def write(folder: Path, *parts: str, top: str = TOP) -> Path:
     """Write a tournament file and return its path."""
     path = folder / "cup.toml"
     path.write_text("\n".join(['name = "cup"', top, *parts]), encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.arena.config import ConfigError, changed_key, load, parse
+from pegboard.arena.config import ConfigError, blocks_of, changed_key, load, parse
 
 PATH = Path("cups/cup.toml")
 BOTS = """
@@ -40,6 +40,7 @@ def test_a_plain_file_gets_all_defaults() -> None:
     """Name, bots and events are all that has to be said."""
     config = parse(GOOD, PATH)
     assert (config.blocks, config.concurrency, config.time.move_ms) == (50, 64, 10_000)
+    assert config.seed is None, "a default seed would be known to all bots"
     event = config.events[0]
     assert (event.seats, event.blocks, event.name) == (2, 50, "cribbage")
     assert config.bots[0].command == (sys.executable, "a.py")
@@ -83,7 +84,7 @@ BAD_VALUES = [
     ('blocks = "ten"\n' + GOOD, ["blocks: expected int, got str"]),
     ("blocks = 0\n" + GOOD, ["blocks: 0 is not in 1 to 1000000"]),
     ("concurrency = -1\n" + GOOD, ["concurrency: -1 is not in 1 to 100000"]),
-    ("seed = 1.5\n" + GOOD, ["seed: expected int | str, got float"]),
+    ("seed = 1.5\n" + GOOD, ["seed: expected int | str | null, got float"]),
     ("time = 3\n" + GOOD, ["time: expected a table, got 3"]),
     (GOOD + "[time]\nmove_ms = -3\n", ["time.move_ms: -3 is not in 0 to 86400000"]),
     (GOOD.replace('"cup"', '" "'), ["name: give the tournament a name"]),
@@ -150,6 +151,9 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load(tmp_path / "bytes.toml")
 
 
+BOTS_B_A = '[[bots]]\nname = "b"\n[[bots]]\nname = "a"'
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
@@ -160,8 +164,23 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ("a = 1", "", "a is not set and was 1"),
         ("concurrency = 1", "concurrency = 2", None),
         ("a = 1\nb = 2", "b = 2\na = 1", None),
+        ("blocks = 1", "blocks = 2", None),
+        ("[[events]]\nblocks = 1", "[[events]]", None),
+        ('[[bots]]\nname = "a"\n[[bots]]\nname = "b"', BOTS_B_A, None),
     ],
 )
 def test_a_changed_key_is_named(before: str, after: str, expected: str | None) -> None:
-    """A run continues with the file it was begun with; only the concurrency is free."""
+    """A run continues with the file it was begun with: concurrency and order of bots are free.
+
+    Blocks are compared apart, since they may grow.
+    """
     assert changed_key(tomllib.loads(before), tomllib.loads(after)) == expected
+
+
+def test_blocks_are_those_of_each_event() -> None:
+    """An event's own, or the tournament's, or the default; by the event's name."""
+    text = EVENTS + '[[events]]\nvariant = "draw"\nname = "short"\nblocks = 2\n'
+    assert blocks_of(tomllib.loads(text)) == {"cribbage": 50, "short": 2}
+    assert blocks_of(tomllib.loads("blocks = 7\n" + text)) == {"cribbage": 7, "short": 2}
+    config = parse("blocks = 7\n" + GOOD, PATH)
+    assert {e.name: e.blocks for e in config.events} == {"cribbage": 7}

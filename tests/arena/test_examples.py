@@ -26,7 +26,7 @@ def test_the_quickstart_is_a_tournament_of_two_languages() -> None:
     assert len(config.bots) >= 4
     assert {Path(bot.command[0]).name for bot in config.bots} >= {"node"}
     assert {event.variant for event in config.events} == {"cribbage", "draw"}
-    assert Schedule(config).total() >= 400
+    assert Schedule(config, bytes(32)).total() >= 400
 
 
 def test_all_variants_are_all_variants() -> None:

@@ -21,7 +21,8 @@ EVENTS = (
 def schedule(bots: int) -> Schedule:
     """Return a tournament of both events."""
     names = "abcdefgh"[:bots]
-    return Schedule(Config(name="cup", bots=tuple(Bot(n) for n in names), events=EVENTS))
+    config = Config(name="cup", bots=tuple(Bot(n) for n in names), events=EVENTS)
+    return Schedule(config, bytes(32))
 
 
 def nothing_done(_pairing: int, _index: int) -> bool:
@@ -81,7 +82,8 @@ def test_a_bot_that_hangs_does_not_stop_the_others() -> None:
 
 def test_two_bots_may_use_all_of_the_concurrency() -> None:
     """There is nobody to leave room for."""
-    plan = Schedule(Config(name="cup", bots=(Bot("a"), Bot("b")), events=EVENTS[:1]))
+    config = Config(name="cup", bots=(Bot("a"), Bot("b")), events=EVENTS[:1])
+    plan = Schedule(config, bytes(32))
     assert bot_limit(plan.pairings, 64) == 64
     assert len(Feed(plan.pairings, 64, nothing_done).take(100)) == 8
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -12,9 +13,19 @@ from pathlib import Path
 import pytest
 
 from pegboard.arena.folder import FolderError, RunFolder, read_records, read_results
+from pegboard.arena.schedule import secret_of
 from pegboard.rules.record import Record, RecordResult
 
-TEXT = 'name = "cup"\nseed = 1\nconcurrency = 4\n'
+TEXT = 'name = "cup"\nconcurrency = 4\n'
+EVENTS = """
+blocks = 5
+[[events]]
+variant = "cribbage"
+[[events]]
+variant = "draw"
+blocks = 2
+"""
+BOT_A, BOT_B = '[[bots]]\nname = "a"\n', '[[bots]]\nname = "b"\n'
 
 
 def record(match: str) -> Record:
@@ -43,11 +54,11 @@ def test_a_run_leaves_what_continues_it(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with RunFolder(out, TEXT) as folder:
         assert not folder.continued
-        label = folder.label
+        label, secret = folder.label, folder.secret
         folder.append([record("m1"), record("m2")])
     with RunFolder(out, TEXT) as folder:
         assert folder.continued
-        assert folder.label == label
+        assert (folder.label, folder.secret) == (label, secret)
         first, second = folder.read_records()
         assert (first.match, second.match) == ("m1", "m2")
         assert (first.bots, first.points, first.scores) == (("a", "b"), (1.0, 0.0), (121, 90))
@@ -92,13 +103,93 @@ def test_another_file_is_refused_with_the_key_that_changed(tmp_path: Path) -> No
     """The sentence says what to do."""
     with RunFolder(tmp_path, TEXT):
         pass
-    with pytest.raises(FolderError, match=r"seed is 2 and was 1; undo the change .* --out"):
-        RunFolder(tmp_path, TEXT.replace("seed = 1", "seed = 2"))
+    with pytest.raises(FolderError, match=r"seed is 2 and was not set; undo the change .* --out"):
+        RunFolder(tmp_path, TEXT + "seed = 2\n")
     with RunFolder(tmp_path, TEXT.replace("concurrency = 4", "concurrency = 9")):
         pass
-    (tmp_path / "tournament.toml").write_text(TEXT + "blocks = 3\n")
+    (tmp_path / "tournament.toml").write_text(TEXT + "restarts = 3\n")
     with RunFolder(tmp_path, TEXT):
         pass  # the digest is what counts, an edited copy does no harm
+
+
+def test_every_run_draws_a_secret_that_only_its_owner_can_read(tmp_path: Path) -> None:
+    """The same file in two folders has other deals; nobody else on the machine reads the secret."""
+    secrets = []
+    for name in ("one", "two"):
+        with RunFolder(tmp_path / name, TEXT) as folder:
+            secrets.append(folder.secret)
+        assert (tmp_path / name / "run.json").stat().st_mode & 0o777 == 0o600
+    assert secrets[0] != secrets[1]
+    assert {len(secret) for secret in secrets} == {32}
+
+
+def test_a_seed_makes_the_secret(tmp_path: Path) -> None:
+    """Where repetition is asked for: the same in every folder."""
+    with RunFolder(tmp_path / "one", "seed = 7\n" + TEXT) as one:
+        pass
+    with RunFolder(tmp_path / "two", "seed = 7\n" + TEXT) as two:
+        pass
+    assert one.secret == two.secret == secret_of(7, "cup")
+    assert one.label != two.label
+
+
+def test_a_run_is_repeated_from_its_run_json(tmp_path: Path) -> None:
+    """A new folder that holds nothing but the file with the secret."""
+    with RunFolder(tmp_path / "one", TEXT + EVENTS) as one:
+        one.append([record("m1")])
+    (tmp_path / "two").mkdir()
+    shutil.copy(tmp_path / "one" / "run.json", tmp_path / "two")
+    with RunFolder(tmp_path / "two", TEXT + EVENTS) as two:
+        assert two.secret == one.secret
+        assert list(two.read_records()) == []
+
+
+def test_blocks_may_grow_but_not_shrink(tmp_path: Path) -> None:
+    """Of the tournament and of one event; what was added stays."""
+    with RunFolder(tmp_path, TEXT + EVENTS) as folder:
+        secret, digest = folder.secret, folder.digest
+    grown = TEXT + EVENTS.replace("blocks = 5", "blocks = 9").replace("blocks = 2", "blocks = 3")
+    with RunFolder(tmp_path, grown) as folder:
+        assert (folder.secret, folder.digest) == (secret, digest)
+    assert (tmp_path / "tournament.toml").read_text() == grown
+    assert (tmp_path / "run.json").stat().st_mode & 0o777 == 0o600
+    with pytest.raises(
+        FolderError, match=r"blocks of cribbage is 5 and was 9; blocks may be added"
+    ):
+        RunFolder(tmp_path, TEXT + EVENTS.replace("blocks = 2", "blocks = 3"))
+    with pytest.raises(FolderError, match="blocks of draw is 2 and was 3"):
+        RunFolder(tmp_path, grown.replace("blocks = 3", "blocks = 2"))
+    with RunFolder(tmp_path, grown):
+        pass  # a file that was refused has changed nothing
+
+
+def test_bots_may_be_put_in_another_order(tmp_path: Path) -> None:
+    """Nothing depends on it; another bot is another tournament."""
+    with RunFolder(tmp_path, TEXT + BOT_A + BOT_B):
+        pass
+    with RunFolder(tmp_path, TEXT + BOT_B + BOT_A):
+        pass
+    with pytest.raises(FolderError, match="bots is a list of 1 and was a list of 2"):
+        RunFolder(tmp_path, TEXT + BOT_A)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"version":1,"digest":"d","label":"l"}', "is of version 1, and this program continues"),
+        ('{"version":2,"digest":"d","label":"l"}', "cannot be read"),
+        (
+            '{"version":2,"digest":"d","label":"l","secret":"xyz","blocks":{}}',
+            "cannot be read",
+        ),
+        ("", "cannot be read"),
+    ],
+)
+def test_a_run_of_another_kind_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    """An old folder, or a damaged one: play anew elsewhere."""
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(FolderError, match=sentence):
+        RunFolder(tmp_path, TEXT)
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_the_same_file_gives_the_same_table(
 ) -> None:
     """Also in another folder, with another concurrency."""
     _, _, expected = uninterrupted
-    file = cups.write(tmp_path, *FILE_PARTS, top="blocks = 3\nconcurrency = 9")
+    file = cups.write(tmp_path, *FILE_PARTS, top=cups.TOP.replace("= 4", "= 9"))
     results, _ = cups.play(file, out)
     assert results == expected
 
@@ -218,10 +218,48 @@ def test_a_changed_file_is_refused(
     _, done, _ = uninterrupted
     out = tmp_path / "out"
     shutil.copytree(done, out)
-    file = cups.write(tmp_path, *FILE_PARTS, top="blocks = 4\nconcurrency = 4")
-    status, _, errors = cups.finish(cups.start(file, out))
-    assert status == 2
-    assert "was begun with another file: blocks is 4 and was 3; undo the change" in errors
+    for before, after, sentence in (
+        ("seed = 1", "seed = 2", "seed is 2 and was 1; undo the change"),
+        ("blocks = 3", "blocks = 2", "blocks of cribbage is 2 and was 3; blocks may be added"),
+    ):
+        file = cups.write(tmp_path, *FILE_PARTS, top=cups.TOP.replace(before, after))
+        status, _, errors = cups.finish(cups.start(file, out))
+        assert status == 2
+        assert f"was begun with another file: {sentence}" in errors
+
+
+def test_a_finished_run_goes_on_with_more_blocks(
+    uninterrupted: tuple[Path, Path, Results], tmp_path: Path, out: Path
+) -> None:
+    """The new blocks are played, and the table is that of a run which had them from the start."""
+    _, done, short = uninterrupted
+    grown = tmp_path / "out" / "grown"
+    shutil.copytree(done, grown)
+    parts = (TWO, ONE, THREE, CRIBBAGE, DRAW)  # the order of the bots does not matter
+    file = cups.write(tmp_path, *parts, top=cups.TOP.replace("blocks = 3", "blocks = 4"))
+    before = (grown / "records.jsonl").read_bytes()
+    results, _ = cups.play(file, grown)
+    assert (grown / "records.jsonl").read_bytes().startswith(before)
+    assert (short.finished, results.finished, results.total) == (36, 48, 48)
+    assert results == cups.play(file, out / "anew")[0]
+
+
+def test_a_run_without_a_seed_is_repeated_from_its_secret_alone(tmp_path: Path, out: Path) -> None:
+    """Two runs of one file have other deals; with the run.json of the first they are the same."""
+    file = cups.write(tmp_path, ONE, TWO, CRIBBAGE, top="blocks = 2")
+    first, records = cups.play(file, out / "one")
+    _, other = cups.play(file, out / "two")
+    assert not {match.match for match in records} & {match.match for match in other}
+    seeds = [
+        {Record.from_json(line).seed for line in (out / name / "records.jsonl").open()}
+        for name in ("one", "two")
+    ]
+    assert len(seeds[0] | seeds[1]) == 4
+    (out / "again").mkdir()
+    shutil.copy(out / "one" / "run.json", out / "again")
+    repeated, again = cups.play(file, out / "again")
+    assert repeated == first
+    assert sorted(again) == sorted(records)
 
 
 BAD_BOTS = {
@@ -268,7 +306,8 @@ def test_a_bad_bot_stops_nobody(tmp_path: Path, out: Path) -> None:
 ZOO = (
     *("exits", "hangs", "noise", "garbage_first", "garbage_later", "old_protocol", "illegal"),
     *("stale", "meddler", "impostor", "organiser", "huge", "flood", "chatter", "deaf", "crash"),
-    *("slow", "greeter"),
+    *("slow", "stuffed", "holder", "poller", "greeter"),
+    *("resigner", "longnames", "stutter", "loudkit", "revolving"),
 )
 
 
@@ -312,6 +351,7 @@ def test_a_tournament_at_a_server_that_runs_elsewhere(tmp_path: Path, out: Path)
     """Tokens come from the environment; a bot without a command is somebody else's."""
     tokens = tmp_path / "tokens.toml"
     tokens.write_text('[organisers]\nme = "o"\n[bots]\none = "1"\ntwo = "2"\n')
+    tokens.chmod(0o600)
     socket = tmp_path / "s"
     serve = [sys.executable, "-m", "pegboard.cli.main", "serve", "--unix", str(socket)]
     serve += ["--tokens", str(tokens), "--durability", "memory", "--log-level", "error"]
@@ -337,7 +377,7 @@ def test_a_tournament_at_a_server_that_runs_elsewhere(tmp_path: Path, out: Path)
         assert read_results(out).complete
         again = subprocess.run([*command[:-1], f"{out}2"], capture_output=True, text=True, env=env)
         assert again.returncode == 2
-        assert "change `name` or `seed`" in again.stderr
+        assert "leave `seed` out, or change one of them" in again.stderr
         missing = subprocess.run([*command[:-1], f"{out}3"], capture_output=True, text=True)
         assert missing.stderr.splitlines()[-1].endswith(
             "the variable ORGANISER is not set; put the token there"

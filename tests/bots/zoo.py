@@ -16,19 +16,22 @@ from typing import Any
 
 import grpc
 
-from pegboard.v1 import play_pb2
+from pegboard.client.address import parse_address
+from pegboard.v1 import play_pb2, play_pb2_grpc
 
 ADDRESS = os.environ["PEGBOARD_ADDRESS"]
 TOKEN = os.environ["PEGBOARD_TOKEN"]
 METHOD = "/pegboard.v1.PlayService/Play"
 TEN_MEGABYTES = 10 * 1024 * 1024
+EMPTY_RESIGNATION = b"\x1a\x00"
+"""A `PlayRequest` with one resignation of two bytes, which may be repeated within a message."""
 
 
 class Wire:
     """A `Play` stream of raw bytes."""
 
     def __init__(self) -> None:
-        self.channel = grpc.insecure_channel(ADDRESS)
+        self.channel = grpc.insecure_channel(parse_address(ADDRESS).target)
         self._out: SimpleQueue[bytes | None] = SimpleQueue()
         method: Any = self.channel.stream_stream(METHOD)
         self._call: Any = method(self._requests())
@@ -222,12 +225,103 @@ def slow() -> None:
         wire.answer(turn)
 
 
+def stuffed() -> None:
+    """Asks for all events and reads nothing after its Hello."""
+    wire = Wire()
+    hello = play_pb2.Hello(token=TOKEN, protocol_version=1, events=True)
+    wire.send(play_pb2.PlayRequest(hello=hello).SerializeToString())
+    time.sleep(600)
+
+
+def holder() -> None:
+    """Takes one turn at a time and keeps the first."""
+    wire = Wire()
+    hello = play_pb2.Hello(token=TOKEN, protocol_version=1, max_open_turns=1)
+    wire.send(play_pb2.PlayRequest(hello=hello).SerializeToString())
+    for _ in wire.turns():
+        pass
+
+
+def poller() -> None:
+    """Loses its first match by illegal moves and asks for turns of that match from then on."""
+    with grpc.insecure_channel(ADDRESS) as channel:
+        stub = play_pb2_grpc.PlayServiceStub(channel)
+        metadata = (("authorization", f"Bearer {TOKEN}"),)
+        request = play_pb2.GetTurnRequest(wait_ms=60_000)
+        turn = stub.GetTurn(request, metadata=metadata).turn
+        answer = play_pb2.Answer(match=turn.match, seat=turn.seat, turn_id=turn.turn_id, index=999)
+        for _ in range(3):
+            stub.SubmitMove(play_pb2.SubmitMoveRequest(answer=answer), metadata=metadata)
+        request = play_pb2.GetTurnRequest(match=turn.match, wait_ms=60_000)
+        told = False
+        while True:
+            try:
+                stub.GetTurn(request, metadata=metadata)
+            except grpc.RpcError as error:
+                if not told:
+                    say(f"{error.code().name}: {error.details()}")
+                told = True
+            time.sleep(0.01)
+
+
 def greeter() -> None:
     """Says Hello twice."""
     wire = connected()
     next(wire.turns())
     wire.hello()
     wire.last_words()
+
+
+def resigner() -> None:
+    """Resigns from a hundred thousand matches that are none, beside the answer that it owes."""
+    wire = connected()
+    turn = next(wire.turns())
+    answer = play_pb2.Answer(match=turn.match, seat=turn.seat, turn_id=turn.turn_id, index=0)
+    data = play_pb2.PlayRequest(answers=[answer]).SerializeToString()
+    wire.send(data + EMPTY_RESIGNATION * 100_000)
+    wire.last_words()
+
+
+def longnames() -> None:
+    """Answers in matches whose names are a megabyte long."""
+    wire = connected()
+    turn = next(wire.turns())
+    for _ in range(100):
+        wire.answer(turn, match="m" * (1024 * 1024))
+    wire.last_words()
+
+
+def stutter() -> None:
+    """Answers in matches whose names are as long as a message may be."""
+    wire = connected()
+    turn = next(wire.turns())
+    for _ in range(100):
+        wire.answer(turn, match="matches/" + "m" * 200_000)
+    wire.last_words()
+
+
+def loudkit() -> None:
+    """Its kit has a name of a megabyte, full of line feeds."""
+    for _ in range(20):
+        wire = Wire()
+        hello = play_pb2.Hello(token=TOKEN, kit="\n\x1b[2J" * 200_000, protocol_version=1)
+        wire.send(play_pb2.PlayRequest(hello=hello).SerializeToString())
+        wire.last_words()
+
+
+def revolving() -> None:
+    """Connects again and again, each time with as many answers that nobody asked for as are taken."""
+    while True:
+        wire = connected()
+        wire.send(EMPTY_RESIGNATION * 900)
+        responses = wire.responses()
+        try:
+            next(responses)
+            next(responses)
+        except grpc.RpcError:
+            wire.last_words()
+            time.sleep(0.05)
+        wire.channel.close()
 
 
 KINDS: dict[str, Callable[[], None]] = {
@@ -250,7 +344,15 @@ KINDS: dict[str, Callable[[], None]] = {
         deaf,
         crash,
         slow,
+        stuffed,
+        holder,
+        poller,
         greeter,
+        resigner,
+        longnames,
+        stutter,
+        loudkit,
+        revolving,
     )
 }
 

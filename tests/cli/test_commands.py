@@ -35,7 +35,10 @@ MISTAKES = {
     ),
     "a joker without jokers": (["score", "JK", "5D", "5H", "JS", "--starter", "5C"], "no jokers"),
     "no such variant": (["score", "5C", "--variant", "cribage", "--starter", "5S"], "cribbage"),
-    "no cribbage": (["score", "5C", "--variant", "draw", "--starter", "5S"], "draw is no cribbage"),
+    "no cribbage": (
+        ["score", "5C", "--variant", "draw", "--starter", "5S"],
+        "draw is not cribbage",
+    ),
     "a crib in squares": (
         [
             "score",
@@ -90,7 +93,7 @@ def test_a_mistake_gets_one_line_and_status_2(
 
 
 FILES = {
-    "no JSON": (["vectors"], "[1, ", "no JSON"),
+    "not JSON": (["vectors"], "[1, ", "not JSON"),
     "no list": (["vectors"], '{"id": 1}', "a vector file is a list"),
     "not of objects": (["vectors"], "[1]", "a vector file is a list"),
     "no record": (["replay"], "{}\n", "line 1"),

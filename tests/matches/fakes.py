@@ -327,7 +327,6 @@ def play(host: Hosted, match: Match, mailboxes: Mapping[str, Mailbox], moves: in
         if not turns:
             break
         for turn in turns:
-            turn.start(host.now_ns())
             bot = match.spec.bots[turn.seat]
             assert host.answer(bot, turn.match.id, turn.seat, turn.turn_id, index=0) is None
             made += 1

@@ -14,18 +14,23 @@ import pytest
 from tests.matches.fakes import Claim, Guard, Hosted, Stranger, Take, opened, request
 
 from pegboard.matches.host import HostSettings
-from pegboard.matches.mailbox import Mailbox
+from pegboard.matches.mailbox import Bot, Mailbox
 from pegboard.matches.match import Match, OpenTurn
 from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import Termination, TimeControl
 from pegboard.matches.store import Durability
+from pegboard.rules.errors import MatchOver, UnknownMatch, UnknownSeat
 
 BOTS = "abc"
-SETTINGS = HostSettings(reconnect_s=2, lag_ms=50, finished_kept=4, events_kept=2)
+SETTINGS = HostSettings(reconnect_s=2, lag_ms=50, finished_kept=4, events_kept=2, wait_s=2)
 CONTROLS = (
     TimeControl(move_ms=500, startup_ms=1500),
     TimeControl(bank_ms=3000, increment_ms=50, move_ms=1000, startup_ms=1500),
+    TimeControl(move_ms=900, startup_ms=1500, match_ms=5000),
 )
+
+WAITED_MOST_NS = 7_000_000_000
+"""Start-up time, time to come back, one look more, and what a seat may wait after it has come."""
 
 
 class World:
@@ -46,6 +51,7 @@ class World:
             (self.create, 2),
             (self.connect, 2),
             (self.leave, 1),
+            (self.poll, 2),
             (self.take, 8),
             (self.answer, 14),
             (self.answer_badly, 2),
@@ -81,13 +87,28 @@ class World:
         if self.boxes:
             self.boxes.pop(self.rng.choice(list(self.boxes))).close()
 
+    async def poll(self) -> None:
+        """Ask for a turn by a call, of any match or of one, perhaps of one that is over."""
+        bot = self.rng.choice(BOTS)
+        found = [match.id for match in self.host.running() if match.seats_of(bot)]
+        name = self.rng.choice(["", *found, *self.told])
+        try:
+            turn = await self.host.next_turn(bot, name, 0)
+        except (MatchOver, UnknownMatch, UnknownSeat):
+            return
+        if turn is not None:
+            assert bot_of(turn) == bot
+            assert turn.player.clock.started_ns
+            self.turns[turn.match.id, turn.seat] = turn
+
     async def take(self) -> None:
-        """Let all bots read."""
+        """Let all bots read, but for some whose windows are closed."""
         for bot, box in self.boxes.items():
+            if self.rng.random() < 0.2:
+                continue
             delivery = box.take(self.rng.choice((1, 2, 256)))
             for turn in delivery.turns:
                 assert bot_of(turn) == bot
-                turn.start(self.host.now_ns())
                 self.turns[turn.match.id, turn.seat] = turn
             for match, _, after in delivery.events:
                 numbers = [number for number, _ in match.events(after)]
@@ -135,7 +156,11 @@ class World:
 
     def say(self, turn: OpenTurn, **answer: Any) -> Any:
         """Answer as the turn's bot."""
-        return self.host.answer(bot_of(turn), turn.match.id, turn.seat, turn.turn_id, **answer)
+        bot = bot_of(turn)
+        found = self.host.answer(bot, turn.match.id, turn.seat, turn.turn_id, **answer)
+        if bot not in self.boxes:
+            self.host.called(bot)
+        return found
 
     async def wait(self) -> None:
         """Let time pass; sometimes the loop is late."""
@@ -170,9 +195,24 @@ class World:
                 assert match in player.bot.matches
                 assert player.clock.spare_ns <= 50_000_000
         for bot in self.host._attendance.bots.values():
-            out = [turn for turn in self.open_turns(bot.name) if turn.sent]
-            assert bot.out == len(out)
-            assert all(not turn.sent for turn in bot.ready)
+            self.check_turns(bot)
+
+    def check_turns(self, bot: Bot) -> None:
+        """A turn waits, or its clock runs; no clock stands still while a bot that is there has room."""
+        turns = [turn for turn in self.open_turns(bot.name) if not turn.held]
+        clocks = [turn for turn in turns if turn.player.clock.started_ns]
+        assert bot.out == sum(turn.sent for turn in turns)
+        assert bot.running == len(clocks)
+        assert {turn for turn in clocks if not turn.sent} == set(bot.ready)
+        assert {turn for turn in turns if turn not in clocks} == set(bot.waiting)
+        for turn in turns:
+            clock = turn.player.clock
+            assert bool(clock.started_ns) != bool(clock.waiting_ns)
+            assert clock.armed_ns
+            assert clock.waited_ns <= WAITED_MOST_NS
+        if bot.present and bot.waiting:
+            assert bot.most
+            assert bot.running >= bot.most
 
     def open_turns(self, bot: str) -> list[OpenTurn]:
         """The bot's open turns."""
@@ -224,7 +264,7 @@ def check_finished(match: Match) -> None:
     """The result is in order, and the record replays to it."""
     result = match.result
     assert result is not None
-    if result.termination in (Termination.NORMAL, Termination.CANCELLED):
+    if result.termination in (Termination.NORMAL, Termination.CANCELLED, Termination.VOID):
         assert result.seat_at_fault is None
     else:
         assert result.termination is not Termination.SERVER_FAULT, result.detail

@@ -22,7 +22,7 @@ SETTINGS = HostSettings(lag_ms=100, lag_refill_ms=10, reconnect_s=3)
 async def asked(
     control: TimeControl = ONE_SECOND, **spec: Any
 ) -> tuple[Hosted, Match, list[OpenTurn]]:
-    """A match in which bot `a` has the turns of both seats, none started."""
+    """A match in which bot `a` has the turns of both seats, their clocks running."""
     host = await opened(settings=SETTINGS)
     box = host.connect("a")
     match = await host.begin("a", "a", time_control=control, **spec)
@@ -41,20 +41,10 @@ async def result_of(host: Hosted, match: Match) -> Result:
     return match.result
 
 
-async def test_a_clock_starts_when_the_turn_is_handed_over() -> None:
-    """A clock starts when the turn is handed over."""
-    host, match, turns = await asked()
-    await host.pass_s(5)
-    assert match.ending is None
-    assert turns[0].start(host.now_ns()) == (1000, 0)
-    await host.pass_s(0.5)
-    assert turns[0].start(host.now_ns()) == (500, 0), "started once, told again"
-
-
 async def test_a_turn_ends_after_cap_and_allowance() -> None:
     """A turn ends after cap and allowance."""
     host, match, turns = await asked()
-    turns[1].start(host.now_ns())
+    assert say(host, turns[0]) is None
     await host.pass_s(1.1)
     assert match.ending is None
     await host.pass_s(0.05)
@@ -67,7 +57,6 @@ async def test_an_answer_within_the_allowance_uses_it_up() -> None:
     """An answer within the allowance uses it up."""
     host, match, turns = await asked()
     clock = match.players[0].clock
-    turns[0].start(host.now_ns())
     await host.pass_s(1.06)
     assert say(host, turns[0]) is None
     assert clock.spare_ns == (100 - 60 + 10) * MS
@@ -76,7 +65,6 @@ async def test_an_answer_within_the_allowance_uses_it_up() -> None:
 async def test_the_loops_lateness_is_credited() -> None:
     """The loop's lateness is credited."""
     host, match, turns = await asked()
-    turns[0].start(host.now_ns())
     await host.pass_s(0.9)
     await host.pass_s(0.1, late_s=20)
     assert match.ending is None, "the loop was late, not the bot"
@@ -87,7 +75,6 @@ async def test_the_loops_lateness_is_credited() -> None:
 async def test_a_turn_found_overdue_is_over_only_after_punctual_ticks() -> None:
     """A turn found overdue is over only after punctual ticks."""
     host, match, turns = await asked()
-    turns[0].start(host.now_ns())
     await host.pass_s(1.11)
     assert match.players[0].overdue is not None
     assert match.ending is None
@@ -97,8 +84,7 @@ async def test_a_turn_found_overdue_is_over_only_after_punctual_ticks() -> None:
 
 async def test_a_loop_that_is_always_busy_ends_a_turn_at_last() -> None:
     """A loop that is always busy ends a turn at last."""
-    host, match, turns = await asked()
-    turns[0].start(host.now_ns())
+    host, match, _ = await asked()
     for _ in range(400):
         await host.pass_s(0.01, late_s=0.01)
     assert match.ending is not None
@@ -107,7 +93,7 @@ async def test_a_loop_that_is_always_busy_ends_a_turn_at_last() -> None:
 async def test_a_bank_is_charged_and_gets_its_increment() -> None:
     """A bank is charged and gets its increment."""
     host, match, turns = await asked(TimeControl(bank_ms=2000, increment_ms=100, move_ms=1500))
-    assert turns[0].start(host.now_ns()) == (1500, 2100)
+    assert turns[0].time_ms(host.now_ns()) == (1500, 2100)
     await host.pass_s(1.2)
     assert say(host, turns[0]) is None
     assert match.players[0].clock.bank_ms == 2100 - 1200 + 100
@@ -117,7 +103,7 @@ async def test_a_bank_is_charged_and_gets_its_increment() -> None:
 async def test_an_empty_bank_ends_the_turn() -> None:
     """An empty bank ends the turn."""
     host, match, turns = await asked(TimeControl(bank_ms=300, move_ms=9000))
-    assert turns[0].start(host.now_ns()) == (300, 300)
+    assert turns[0].time_ms(host.now_ns()) == (300, 300)
     await host.pass_s(0.5)
     assert (await result_of(host, match)).termination is Termination.TIMEOUT
 
@@ -129,11 +115,10 @@ async def test_a_later_turn_with_less_time_ends_at_its_own_time() -> None:
     control = TimeControl(bank_ms=8200, move_ms=8000)
     match = await host.begin("a", options={"stones": "30"}, time_control=control)
     (turn,) = box.take().turns
-    turn.start(host.now_ns())
     await host.pass_s(7.9)
     assert say(host, turn) is None
     (turn,) = box.take().turns
-    assert turn.start(host.now_ns())[0] == 300
+    assert turn.time_ms(host.now_ns())[0] == 300
     await host.pass_s(0.6)
     assert (await result_of(host, match)).termination is Termination.TIMEOUT
     await host.pass_s(10)
@@ -147,7 +132,6 @@ async def test_the_heap_holds_one_entry_a_seat_however_many_turns() -> None:
     await host.begin("a", options={"stones": "200"})
     for _ in range(150):
         (turn,) = box.take().turns
-        turn.start(host.now_ns())
         await host.pass_s(0.01)
         assert say(host, turn) is None
     assert len(host.deadlines) == 1
@@ -189,7 +173,9 @@ async def test_a_bot_that_left_before_the_match_has_the_time_to_start() -> None:
     host = await opened(settings=SETTINGS)
     host.connect("a").close()
     await host.pass_s(0.01)
-    match = await host.begin("a", time_control=TimeControl(startup_ms=10_000))
+    host.connect("b")
+    control = TimeControl(startup_ms=10_000, move_ms=60_000)
+    match = await host.begin("a", "b", time_control=control)
     await host.pass_s(9.9)
     assert match.ending is None
     await host.pass_s(0.2)
@@ -200,14 +186,15 @@ async def test_a_clock_runs_on_while_the_bot_is_away() -> None:
     """A clock runs on while the bot is away."""
     host = await opened(settings=SETTINGS)
     box = host.connect("a")
-    match = await host.begin("a", time_control=TimeControl(move_ms=1000))
+    host.connect("b")
+    match = await host.begin("a", "b", time_control=TimeControl(move_ms=1000))
+    assert host.answer("b", "m", 1, 1, index=0) is None
     (turn,) = box.take().turns
-    turn.start(host.now_ns())
     box.close()
     await host.pass_s(0.4)
     box = host.connect("a")
     assert box.take().turns == [turn]
-    assert turn.start(host.now_ns()) == (600, 0)
+    assert turn.time_ms(host.now_ns()) == (600, 0)
     box.close()
     await host.pass_s(0.8)
     result = await result_of(host, match)
@@ -218,14 +205,18 @@ async def test_a_clock_runs_on_while_the_bot_is_away() -> None:
 async def test_a_bot_without_a_stream_is_there_while_it_polls_or_thinks() -> None:
     """A bot without a stream is there while it polls or thinks."""
     host = await opened(settings=SETTINGS)
-    match = await host.begin("a", time_control=TimeControl(move_ms=20_000))
+    host.connect("b")
+    match = await host.begin("a", "b", time_control=TimeControl(move_ms=20_000))
+    assert host.answer("b", "m", 1, 1, index=0) is None
     turn = await host.next_turn("a", "", 0)
     assert turn is not None
-    turn.start(host.now_ns())
     await host.pass_s(15)
     assert match.ending is None
     assert say(host, turn) is None
-    await host.pass_s(3.1)
+    host.called("a")
+    await host.pass_s(2.9)
+    assert match.ending is None
+    await host.pass_s(0.3)
     assert (await result_of(host, match)).termination is Termination.DISCONNECT
 
 
@@ -272,8 +263,6 @@ async def test_a_loop_that_stalls_again_and_again_makes_nobody_lose_on_time() ->
     stalls = 0
     while any(match.result is None for match in matches):
         turns = box.take().turns
-        for turn in turns:
-            turn.start(host.now_ns())
         stalls += 1
         if stalls % 3 == 0:
             time.sleep(0.15)  # noqa: ASYNC251

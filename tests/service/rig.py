@@ -21,6 +21,7 @@ from pegboard.matches.host import HostSettings, MatchHost
 from pegboard.matches.store import Durability, open_store
 from pegboard.rules.errors import PegboardError
 from pegboard.service.app import Server
+from pegboard.service.gate import Gate
 from pegboard.service.settings import Limits, ServeSettings
 from pegboard.service.tokens import load_tokens
 from pegboard.v1 import match_pb2, play_pb2
@@ -34,12 +35,25 @@ def token_of(bot: str) -> str:
     return f"token-of-{bot}"
 
 
+def metadata_of(bot: str) -> list[tuple[str, str]]:
+    """The metadata with the token of a bot."""
+    return [("authorization", f"Bearer {token_of(bot)}")]
+
+
 def token_file(folder: Path) -> Path:
     """Write the rig's token file."""
     path = folder / "tokens.toml"
     bots = "\n".join(f'{bot} = "{token_of(bot)}"' for bot in BOTS)
     path.write_text(f'[bots]\n{bots}\n[organisers]\narena = "{ORGANISER}"\n', encoding="utf-8")
+    path.chmod(0o600)
     return path
+
+
+async def until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    """Wait for a condition of the server's."""
+    async with asyncio.timeout(timeout_s):
+        while not condition():  # noqa: ASYNC110 - what is looked at has no event
+            await asyncio.sleep(0.001)
 
 
 @dataclass
@@ -157,7 +171,7 @@ class Wire:
 
 @asynccontextmanager
 async def serving(
-    limits: Limits | None = None, host_settings: HostSettings | None = None
+    limits: Limits | None = None, host_settings: HostSettings | None = None, public: bool = False
 ) -> AsyncIterator[Rig]:
     """Run a server with tokens and a store in memory."""
     with tempfile.TemporaryDirectory(prefix="pegboard-") as name:
@@ -166,7 +180,8 @@ async def serving(
             open_store(None, Durability.MEMORY), settings=host_settings or HostSettings()
         )
         await host.open()
-        server = Server(host, load_tokens(token_file(folder)), limits or Limits(stop_s=1.0))
+        tokens = load_tokens(token_file(folder))
+        server = Server(host, Gate(tokens, limits or Limits(stop_s=1.0), public))
         socket = folder / "s"
         (address,) = server.bind(ServeSettings(unix=(socket,)))
         await server.start()

@@ -75,7 +75,7 @@ async def test_started_turn_answer_ended() -> None:
             ended += response.ended
             for turn in response.turns:
                 assert turn.match == name
-                assert turn.clock.turn_ms == 10_000
+                assert 0 < turn.clock.turn_ms <= 10_000, "what is left when it is written"
                 await wire.answer(turn)
         assert [(each.match, list(each.seats), each.seat_count) for each in started] == [
             (name, [0], 2)

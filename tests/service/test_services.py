@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import grpc
 import grpc.aio
@@ -11,13 +12,13 @@ import pytest
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
-from tests.service.rig import serving, token_of
+from tests.service.rig import ORGANISER, metadata_of, serving, token_of
 
 from pegboard.client import new_match
 from pegboard.rules import errors
 from pegboard.rules.catalog import CATALOG
 from pegboard.rules.record import verify
-from pegboard.service.allowance import Allowance
+from pegboard.service.allowance import ACCOUNTS_KEPT, Allowance, Allowances
 from pegboard.service.tokens import bearer_token, load_tokens
 from pegboard.v1 import match_pb2, match_pb2_grpc
 from pegboard.wire.records import read_record, record_message
@@ -101,7 +102,8 @@ async def test_listing_by_label_and_state() -> None:
             seen: list[str] = []
             while True:
                 page = await stub.ListMatches(
-                    match_pb2.ListMatchesRequest(page_size=2, page_token=token, label="x")
+                    match_pb2.ListMatchesRequest(page_size=2, page_token=token, label="x"),
+                    metadata=metadata_of("alice"),
                 )
                 seen += [match.name for match in page.matches]
                 token = page.next_page_token
@@ -109,7 +111,10 @@ async def test_listing_by_label_and_state() -> None:
                     break
             assert seen == names
             with pytest.raises(grpc.aio.AioRpcError) as caught:
-                await stub.ListMatches(match_pb2.ListMatchesRequest(page_token="nonsense"))
+                await stub.ListMatches(
+                    match_pb2.ListMatchesRequest(page_token="nonsense"),
+                    metadata=metadata_of("alice"),
+                )
             assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
@@ -170,7 +175,7 @@ async def test_a_withheld_seed_is_for_organisers() -> None:
 
 async def test_who_may_watch_as_whom() -> None:
     """A bot its own seat, an organiser any, everybody as a spectator."""
-    async with serving() as rig, rig.organiser() as organiser:
+    async with serving(public=True) as rig, rig.organiser() as organiser:
         name = await rig.match("alice", "bob")
         await organiser.cancel(name)
 
@@ -194,6 +199,65 @@ async def test_who_may_watch_as_whom() -> None:
                 await hands(token, seat)
 
 
+READS = {
+    "GetMatch": match_pb2.GetMatchRequest,
+    "GetRecord": match_pb2.GetRecordRequest,
+    "WatchMatch": match_pb2.WatchMatchRequest,
+    "ListMatches": match_pb2.ListMatchesRequest,
+}
+
+
+async def read_code(address: str, method: str, name: str, token: str) -> grpc.StatusCode:
+    """Read a match with a token, "" for none, and return the status."""
+    request = READS[method]() if method == "ListMatches" else READS[method](name=name)
+    metadata = [("authorization", f"Bearer {token}")] if token else []
+    async with grpc.aio.insecure_channel(address) as channel:
+        call: Any = channel.unary_unary(f"/pegboard.v1.MatchService/{method}")
+        code: grpc.StatusCode = await call(request.SerializeToString(), metadata=metadata).code()
+        return code
+
+
+@pytest.mark.parametrize("method", READS)
+@pytest.mark.parametrize("public", [False, True])
+async def test_reads_need_a_token_unless_the_server_is_public(method: str, public: bool) -> None:
+    """Any bot's or organiser's; a token that nobody has is refused by a public server too."""
+    async with serving(public=public) as rig, rig.organiser() as organiser:
+        name = await rig.match("alice", "bob")
+        await organiser.cancel(name)
+        free = grpc.StatusCode.OK if public else grpc.StatusCode.UNAUTHENTICATED
+        for token, code in (
+            ("", free),
+            ("wrong", grpc.StatusCode.UNAUTHENTICATED),
+            ("w" * 5000, grpc.StatusCode.UNAUTHENTICATED),
+            (token_of("zoe"), grpc.StatusCode.OK),
+            (ORGANISER, grpc.StatusCode.OK),
+        ):
+            assert await read_code(rig.address, method, name, token) is code, token
+
+
+async def test_the_catalog_is_free_but_not_for_wrong_tokens() -> None:
+    """A typing error in a token shows at the first call, whichever it is."""
+    async with serving() as rig:
+        async with rig.organiser("") as anybody:
+            assert await anybody.list_variants()
+        async with rig.organiser("wrong") as nobody:
+            with pytest.raises(errors.Unauthenticated):
+                await nobody.get_variant("cribbage")
+
+
+async def test_matches_are_for_bots_that_can_come() -> None:
+    """Every seat's bot has a token; the sentence names the nearest ones."""
+    async with serving() as rig, rig.organiser() as organiser:
+        for bot, words in (
+            ("alise", "no token names the bot 'alise'; did you mean alice"),
+            ("x\n", r"no token names the bot 'x\\n'"),
+            ("arena", "no token names the bot 'arena'"),  # an organiser
+        ):
+            with pytest.raises(errors.InvalidRequest, match=words):
+                await organiser.create([new_match("draw", ["alice", bot])])
+        assert [match async for match in organiser.list_matches()] == []
+
+
 async def test_watching_goes_on_from_any_point() -> None:
     """`after` is the last sequence number known."""
     async with serving() as rig, rig.organiser() as organiser:
@@ -211,7 +275,9 @@ async def test_errors_have_one_error_info() -> None:
     async with serving() as rig, grpc.aio.insecure_channel(rig.address) as channel:
         stub: match_pb2_grpc.MatchServiceAsyncStub = match_pb2_grpc.MatchServiceStub(channel)
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await stub.GetMatch(match_pb2.GetMatchRequest(name="matches/none"))
+            await stub.GetMatch(
+                match_pb2.GetMatchRequest(name="matches/none"), metadata=metadata_of("alice")
+            )
         assert caught.value.code() is grpc.StatusCode.NOT_FOUND
         trailing = dict(caught.value.trailing_metadata() or ())
         details = trailing["grpc-status-details-bin"]
@@ -268,6 +334,7 @@ def write(folder: Path, text: str) -> Path:
     """Write a token file."""
     path = folder / "tokens.toml"
     path.write_text(text, encoding="utf-8")
+    path.chmod(0o600)
     return path
 
 
@@ -282,17 +349,34 @@ def test_tokens_by_digest_and_in_clear(tmp_path: Path) -> None:
         tokens.caller(f"sha256:{digest}")
 
 
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660])
+def test_a_token_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
+    """With the command that mends it."""
+    path = write(tmp_path, '[bots]\na = "x"\n')
+    path.chmod(mode)
+    with pytest.raises(errors.InvalidRequest, match="run `chmod 600 ") as caught:
+        load_tokens(path)
+    assert f"{mode:04o}" in str(caught.value)
+    path.chmod(0o400)
+    assert load_tokens(path).caller("x").bot == "a"
+
+
+def test_a_token_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """As editors on Windows write it."""
+    assert load_tokens(write(tmp_path, '\ufeff[bots]\na = "x"\n')).caller("x").bot == "a"
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("[bots", "is no TOML"),
-        ("[cats]\n", "no section 'cats'"),
+        ("[bots", "is not a TOML file"),
+        ("[cats]\n", "a section 'cats'"),
         ("bots = 3\n", r"\[bots\] must be a table"),
         ("[bots]\na = 3\n", "bots.a must be a token"),
         ('[bots]\na = ""\n', "bots.a must be a token"),
         ('[bots]\na = "sha256:12"\n', "64 hexadecimal digits"),
-        ('[bots]\n"a b" = "x"\n', "is no name"),
-        ('[bots]\na = "x"\n[organisers]\nb = "x"\n', "organisers.b has the token of somebody"),
+        ('[bots]\n"a b" = "x"\n', "is not a name"),
+        ('[bots]\na = "x"\n[organisers]\nb = "x"\n', "organisers.b has the token of another"),
     ],
 )
 def test_a_bad_token_file_gets_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
@@ -308,6 +392,9 @@ def test_development_tokens_are_names() -> None:
     assert tokens.caller("alice") == ("alice", "developer")
     with pytest.raises(errors.Unauthenticated):
         tokens.caller("no name")
+    tokens.check_bot("anybody")
+    with pytest.raises(errors.InvalidRequest, match="no bot can be called"):
+        tokens.check_bot("no name")
 
 
 def test_bearer_tokens() -> None:
@@ -319,11 +406,36 @@ def test_bearer_tokens() -> None:
 
 def test_an_allowance_refills() -> None:
     """Burst at once, then by the second, never more than the burst."""
-    allowance = Allowance(10, 2.0, 0.0)
-    allowance.spend(10, 0.0)
+    now_s = 0.0
+    allowance = Allowance(10, 2.0, lambda: now_s)
+    allowance.spend(10)
+    now_s = 1.0
+    allowance.spend(2)
+    now_s = 100.0
+    allowance.spend(10)
     with pytest.raises(errors.TooManyRequests):
-        allowance.spend(1, 0.1)
-    allowance.spend(2, 1.2)
-    allowance.spend(10, 100.0)
+        allowance.spend(1)
+
+
+def test_what_is_refused_is_owed_all_the_same() -> None:
+    """Up to the burst: who floods waits the longer, but not for ever."""
+    now_s = 0.0
+    allowance = Allowance(10, 2.0, lambda: now_s)
+    with pytest.raises(errors.TooManyRequests, match=r"wait 5\.0 s"):
+        allowance.spend(500_000)
+    now_s = 4.0
     with pytest.raises(errors.TooManyRequests):
-        allowance.spend(1, 100.0)
+        allowance.spend(1)
+    now_s = 6.0
+    allowance.spend(1)
+
+
+def test_a_caller_has_one_allowance_and_idle_ones_are_dropped() -> None:
+    """As many names as there may be without a token file do not fill the memory."""
+    allowances = Allowances(10, 1.0)
+    busy = allowances.of("busy")
+    busy.spend(10)
+    for number in range(5 * ACCOUNTS_KEPT):
+        allowances.of(f"idle {number}")
+    assert allowances.of("busy") is busy
+    assert len(allowances) <= 2 * ACCOUNTS_KEPT

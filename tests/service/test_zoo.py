@@ -41,8 +41,12 @@ async def start(rig: Rig, kind: str) -> asyncio.subprocess.Process:
         ("exits", GONE, ""),
         ("hangs", GONE, ""),
         ("noise", GONE, ""),
-        ("garbage_first", GONE, "INVALID_ARGUMENT: the first message is no PlayRequest"),
-        ("garbage_later", GONE | LATE, "INVALID_ARGUMENT: zoe sent bytes that are no PlayRequest"),
+        ("garbage_first", GONE, "INVALID_ARGUMENT: the first message is not a PlayRequest"),
+        (
+            "garbage_later",
+            GONE | LATE,
+            "INVALID_ARGUMENT: zoe sent bytes that are not a PlayRequest",
+        ),
         ("old_protocol", GONE, "INVALID_ARGUMENT: this server speaks protocol version 1, not 99"),
         ("illegal", {pb.TERMINATION_ILLEGAL_MOVE}, "rejected: 1 no move has index 999"),
         ("stale", LATE, "rejected: 2 turn 100"),
@@ -55,7 +59,15 @@ async def start(rig: Rig, kind: str) -> asyncio.subprocess.Process:
         ("deaf", GONE | LATE, ""),
         ("crash", GONE | LATE, ""),
         ("slow", LATE, ""),
+        ("stuffed", LATE, ""),
+        ("holder", LATE, ""),
+        ("poller", {pb.TERMINATION_ILLEGAL_MOVE}, "FAILED_PRECONDITION: match "),
         ("greeter", GONE | LATE, "INVALID_ARGUMENT: zoe sent a second Hello"),
+        ("resigner", GONE | LATE, "RESOURCE_EXHAUSTED: more than 1000"),
+        ("longnames", GONE | LATE, "RESOURCE_EXHAUSTED: zoe sent a message of 10485"),
+        ("stutter", GONE | LATE, "RESOURCE_EXHAUSTED: more than 1000"),
+        ("loudkit", GONE, "INVALID_ARGUMENT: the first message has"),
+        ("revolving", GONE | LATE, "RESOURCE_EXHAUSTED: more than 1000"),
     ],
 )
 async def test_a_bad_bot_loses_its_match_and_no_other_is_disturbed(
@@ -81,6 +93,24 @@ async def test_a_bad_bot_loses_its_match_and_no_other_is_disturbed(
             if process.returncode is None and not words:
                 process.kill()
         assert words in await last_words(process, words)
+
+
+@pytest.mark.parametrize("kind", ["stuffed", "holder", "poller"])
+async def test_a_bot_that_does_not_take_its_turns_holds_no_match_up(kind: str) -> None:
+    """All of its matches end, one after the other at the latest, and nobody else loses one."""
+    quick = pb.TimeControl(move_ms=600)
+    async with serving(LIMITS, HOST) as rig:
+        rig.play("alice")
+        bad = [await rig.match("zoe", "alice", time_control=quick) for _ in range(10)]
+        process = await start(rig, kind)
+        try:
+            results = [await rig.result(name) for name in bad]
+        finally:
+            process.kill()
+            await process.wait()
+        assert {result.seat_at_fault for result in results} == {0}
+        late = [result for result in results if result.termination == pb.TERMINATION_TIMEOUT]
+        assert len(late) >= 9, results
 
 
 async def last_words(process: asyncio.subprocess.Process, wanted: str) -> str:

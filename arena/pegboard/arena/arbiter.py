@@ -11,7 +11,6 @@ from pegboard.arena.config import Config
 from pegboard.arena.entrant import entrants_of
 from pegboard.arena.feed import Entry
 from pegboard.arena.records import match_id
-from pegboard.arena.schedule import again
 from pegboard.arena.venue import Venue, VenueError
 from pegboard.client import Finished, Organiser, new_match
 from pegboard.rules.errors import AlreadyExists, PegboardError, Unavailable
@@ -42,7 +41,7 @@ class Arbiter:
     async def create(self, entries: Sequence[Entry]) -> list[str]:
         """Create matches, or find them created; return the ids of those that are over already.
 
-        Raises `VenueError` where the server has played another run of the same name and seed.
+        Raises `VenueError` where the server has played another run with the same secret.
         """
         requests = [self._request(entry) for entry in entries]
         self.running.update(
@@ -52,8 +51,8 @@ class Arbiter:
             matches = await self._insist(lambda: self._organiser.create(requests))
         except AlreadyExists as error:
             raise VenueError(
-                f"{error}; the server has played another run of this name and seed: change "
-                "`name` or `seed`"
+                f"{error}; the server has played another run of this `name` and `seed`: leave "
+                "`seed` out, or change one of them"
             ) from None
         return [
             match_id(match.name)
@@ -64,7 +63,7 @@ class Arbiter:
     def _request(self, entry: Entry) -> match_pb2.CreateMatchRequest:
         fixture = entry.fixture
         contest = fixture.pairing.contest
-        name = again(fixture.id, entry.attempt)
+        name = entry.id
         return new_match(
             contest.variant,
             self._seated(entry),
@@ -75,6 +74,8 @@ class Arbiter:
             seed=fixture.seed,
             # The other seat orders of the block have the same deals.
             withhold_seed=True,
+            block=fixture.nonce,
+            block_matches=fixture.block_matches,
             match_id=name,
             request_id=f"{self._label}-{name}",
         )
@@ -130,4 +131,4 @@ class Arbiter:
 
 def ids_of(entries: Sequence[Entry]) -> list[str]:
     """Return the ids under which entries are played."""
-    return [again(entry.fixture.id, entry.attempt) for entry in entries]
+    return [entry.id for entry in entries]

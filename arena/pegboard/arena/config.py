@@ -24,6 +24,7 @@ from pegboard.rules.errors import PegboardError
 # Two hyphens stand between a bot's name and the number of its process.
 BOT_NAME = re.compile(r"(?!.*--)[A-Za-z0-9]([A-Za-z0-9._-]{0,38}[A-Za-z0-9])?")
 MAX_MATCHES = 10_000_000
+DEFAULT_BLOCKS = 50
 PYTHON = "{python}"
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -88,13 +89,16 @@ class Contest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A tournament. `blocks` are those of each pairing; `restarts` those allowed to each bot."""
+    """A tournament. `blocks` are those of each pairing; `restarts` those allowed to each bot.
+
+    All deals follow from a `seed`, where one is given: the tournament can be repeated, and foretold.
+    """
 
     name: str
     bots: tuple[Bot, ...]
     events: tuple[Contest, ...]
-    seed: int | str = 1
-    blocks: int = 50
+    seed: int | str | None = None
+    blocks: int = DEFAULT_BLOCKS
     concurrency: int = 64
     restarts: int = 5
     time: Time = Time()
@@ -120,7 +124,7 @@ def parse(text: str, path: Path) -> Config:
     """Check the text of a tournament file that lies at `path`. Raises `ConfigError`."""
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits, lists 1,000 deep
         raise ConfigError([f"{path}: not valid TOML: {_lower_first(str(error))}"]) from None
     problems: list[str] = []
     config = _convert(raw, problems)
@@ -363,20 +367,48 @@ def _size_problems(contest: Contest, where: str, entrants: int, bots: int) -> It
         )
 
 
-# Continuing: a run may go on only with the file that it was started with.
+# Continuing: a run may go on only with the file that it was started with, or one with more blocks.
 
 FREE_KEYS = frozenset({"concurrency"})
 
 
-def changed_key(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
-    """Return what differs between two files as a key path with both values, or None.
+def lasting(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a file that stays the same for the whole of a run.
 
-    The keys of `FREE_KEYS` may change between the sessions of a run: no result depends on them.
+    Left out are `FREE_KEYS`, on which no result depends; the blocks, which may grow (`blocks_of`);
+    and the order of the bots.
     """
-    for key in [*new, *(key for key in old if key not in new)]:
-        if key in FREE_KEYS or old.get(key) == new.get(key):
-            continue
-        return _difference(key, old.get(key), new.get(key))
+    kept = {key: value for key, value in raw.items() if key not in FREE_KEYS | {"blocks"}}
+    events = kept.get("events")
+    if isinstance(events, list):
+        kept["events"] = [_without_blocks(event) for event in events]
+    bots = kept.get("bots")
+    if isinstance(bots, list) and all(isinstance(bot, dict) for bot in bots):
+        kept["bots"] = sorted(bots, key=lambda bot: str(bot.get("name")))
+    return kept
+
+
+def _without_blocks(event: Any) -> Any:
+    if not isinstance(event, dict):
+        return event
+    return {key: value for key, value in event.items() if key != "blocks"}
+
+
+def blocks_of(raw: Mapping[str, Any]) -> dict[str, int]:
+    """Return the blocks of each event of a file, by the event's name."""
+    default = raw.get("blocks", DEFAULT_BLOCKS)
+    return {
+        event.get("name") or event["variant"]: event.get("blocks") or default
+        for event in raw.get("events", [])
+    }
+
+
+def changed_key(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
+    """Return what differs between the `lasting` parts of two files as a key path with both values."""
+    before, after = lasting(old), lasting(new)
+    for key in [*after, *(key for key in before if key not in after)]:
+        if before.get(key) != after.get(key):
+            return _difference(key, before.get(key), after.get(key))
     return None
 
 

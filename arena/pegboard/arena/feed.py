@@ -25,6 +25,11 @@ class Entry(NamedTuple):
     fixture: Fixture
     attempt: int
 
+    @property
+    def id(self) -> str:
+        """The id under which it is played."""
+        return self.fixture.pairing.match_id(self.fixture.place, self.attempt)
+
 
 class Feed:
     """Hands out fixtures; `give_back` them when they are over."""
@@ -79,9 +84,8 @@ class Feed:
         for bot in set(entry.fixture.bots):
             self.running[bot] -= 1
         if again:
-            pairing = entry.fixture.pairing
-            index = entry.fixture.block * len(pairing.orders) + entry.fixture.order
-            self._again.append((pairing.number, index, entry.attempt + 1))
+            fixture = entry.fixture
+            self._again.append((fixture.pairing.number, fixture.place, entry.attempt + 1))
 
     def _out(self, fixture: Fixture, attempt: int) -> Entry:
         self.out += 1
@@ -102,6 +106,6 @@ class Feed:
 def bot_limit(pairings: Sequence[Pairing], concurrency: int) -> int:
     """Return how many matches at once a bot may hold, so that one that hangs leaves room."""
     bots = {bot for pairing in pairings for bot in pairing.bots}
-    held = max((len(set(order)) for pairing in pairings for order in pairing.orders), default=1)
+    held = max((pairing.together for pairing in pairings), default=1)
     fair = concurrency * held / max(len(bots), 1)
     return max(1, min(concurrency, math.ceil(fair * SLACK)))

@@ -1,7 +1,8 @@
 """The folder of a run: everything that a stopped run is continued from, and its products.
 
-tournament.toml   the file as it was when the run began
-run.json          digest of that file, label of the run's matches
+tournament.toml   the file as it was when the run began, or when its blocks grew
+run.json          the run's secret, from which all deals follow; digest and blocks of that file;
+                  label of the run's matches
 records.jsonl     every finished match, one a line: the truth that tables are made of
 results.json      the tables (`results.Results`)
 bots/, server.log what bots and server printed
@@ -27,14 +28,17 @@ from typing import IO, Any
 
 import msgspec
 
-from pegboard.arena.config import FREE_KEYS, changed_key
+from pegboard.arena.config import blocks_of, changed_key, lasting
 from pegboard.arena.records import match_id
 from pegboard.arena.results import Finished, Results
+from pegboard.arena.schedule import SECRET_BYTES, secret_of
 from pegboard.rules.errors import PegboardError
 from pegboard.rules.record import PREFIX, Record
 
 TAKE_OVER_S = 15.0
 SYNC_S = 0.5
+RUN_VERSION = 2
+PRIVATE = 0o600
 
 
 class FolderError(PegboardError):
@@ -42,9 +46,17 @@ class FolderError(PegboardError):
 
 
 class _RunFile(msgspec.Struct, frozen=True):
+    """What run.json holds. `secret` in hexadecimal digits, `blocks` by event."""
+
     version: int
     digest: str
     label: str
+    secret: str
+    blocks: dict[str, int]
+
+
+class _AnyRunFile(msgspec.Struct, frozen=True):
+    version: int
 
 
 class _RecordResult(msgspec.Struct, frozen=True, rename="camel"):
@@ -64,18 +76,23 @@ class _RecordLine(msgspec.Struct, frozen=True):
 
 
 _RECORD_LINES = msgspec.json.Decoder(_RecordLine)
+_RUN_VERSIONS = msgspec.json.Decoder(_AnyRunFile)
 _RUN_FILES = msgspec.json.Decoder(_RunFile)
 _RESULTS = msgspec.json.Decoder(Results)
 
 
 def digest(raw: dict[str, Any]) -> str:
     """Return SHA-256 of a tournament file's content, without what may change during a run."""
-    kept = {key: value for key, value in raw.items() if key not in FREE_KEYS}
-    return hashlib.sha256(json.dumps(kept, sort_keys=True, default=str).encode()).hexdigest()
+    text = json.dumps(lasting(raw), sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class RunFolder:
-    """A folder locked for this run. Use as a context manager."""
+    """A folder locked for this run. Use as a context manager.
+
+    `secret` is what all deals of the run follow from. It is drawn when the run begins, or follows
+    from the file's `seed` and `name`; a run that continues keeps its own.
+    """
 
     def __init__(self, path: Path, text: str) -> None:
         """Lock `path` for the tournament file with this text; make it or continue in it.
@@ -103,15 +120,31 @@ class RunFolder:
         raw = tomllib.loads(text)
         self.digest = digest(raw)
         if not self.continued:
+            run = _new_run(raw, self.digest)
             write_atomically(self.path / "tournament.toml", text.encode())
-            self.label = f"arena-{secrets.token_hex(8)}"
-            run = _RunFile(version=1, digest=self.digest, label=self.label)
-            write_atomically(self.path / "run.json", msgspec.json.encode(run))
-            return
-        run = _read_run_file(self.path / "run.json")
+            self._write_run(run)
+        else:
+            run = _read_run_file(self.path / "run.json")
+            if run.digest != self.digest:
+                raise FolderError(self._what_changed(raw))
+            self._let_blocks_grow(run, raw, text)
         self.label = run.label
-        if run.digest != self.digest:
-            raise FolderError(self._what_changed(raw))
+        self.secret = bytes.fromhex(run.secret)
+
+    def _let_blocks_grow(self, run: _RunFile, raw: dict[str, Any], text: str) -> None:
+        blocks = blocks_of(raw)
+        for event, before in run.blocks.items():
+            if blocks[event] < before:
+                raise FolderError(
+                    f"{self.path} was begun with another file: blocks of {event} is "
+                    f"{blocks[event]} and was {before}; blocks may be added, but not taken away"
+                )
+        if blocks != run.blocks:
+            self._write_run(msgspec.structs.replace(run, blocks=blocks))
+            write_atomically(self.path / "tournament.toml", text.encode())
+
+    def _write_run(self, run: _RunFile) -> None:
+        write_atomically(self.path / "run.json", msgspec.json.encode(run), mode=PRIVATE)
 
     def _what_changed(self, raw: dict[str, Any]) -> str:
         try:
@@ -204,7 +237,7 @@ def read_results(path: Path) -> Results:
         raise FolderError(
             f"{file}: no such file; `pegboard tournament run FILE.toml --out {path}` makes it"
         ) from None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise FolderError(f"{file} cannot be read: {error}") from None
 
 
@@ -214,7 +247,7 @@ def read_records(path: Path) -> Iterator[Finished]:
         for number, line in enumerate(file, start=1):
             try:
                 record = _RECORD_LINES.decode(line)
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, RecursionError) as error:
                 raise FolderError(
                     f"{path}, line {number}: not a record: {error}; remove the line and the match "
                     "is played again"
@@ -231,10 +264,11 @@ def read_records(path: Path) -> Iterator[Finished]:
             )
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Replace a file so that a reader, or a crash, sees the old content or the new."""
     spare = path.with_name(f".{path.name}.new")
-    with spare.open("wb") as file:
+    spare.unlink(missing_ok=True)  # it could have another mode
+    with os.fdopen(os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -249,11 +283,32 @@ def _is_ours(path: Path) -> bool:
     )
 
 
+def _new_run(raw: dict[str, Any], file_digest: str) -> _RunFile:
+    seed = raw.get("seed")
+    secret = secrets.token_bytes(SECRET_BYTES) if seed is None else secret_of(seed, raw["name"])
+    return _RunFile(
+        version=RUN_VERSION,
+        digest=file_digest,
+        label=f"arena-{secrets.token_hex(8)}",
+        secret=secret.hex(),
+        blocks=blocks_of(raw),
+    )
+
+
 def _read_run_file(path: Path) -> _RunFile:
     try:
-        return _RUN_FILES.decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError) as error:
+        data = path.read_bytes()
+        version = _RUN_VERSIONS.decode(data).version
+        if version == RUN_VERSION:
+            run = _RUN_FILES.decode(data)
+            bytes.fromhex(run.secret)
+            return run
+    except (OSError, ValueError, msgspec.DecodeError, RecursionError) as error:
         raise FolderError(f"{path} cannot be read: {error}; play in another folder") from None
+    raise FolderError(
+        f"{path} is of version {version}, and this program continues runs of version "
+        f"{RUN_VERSION}; play anew in another folder with --out"
+    )
 
 
 def _locked(path: Path, folder: Path) -> int:

@@ -1,62 +1,47 @@
-"""Points, crosstables and ratings with error bars: pure numbers.
-
-A match compares every two seats of different sides: the better placed one takes the comparison,
-equal places share it. Comparisons are weighted so that a bot's add up to its points (1.0 for first
-place down to 0.0). Everything is then a sum over duplicate blocks.
-
-Error bars are pair-aware: the block is what is drawn, not the match, so luck that one seating gives
-and another takes back does not count as noise. `Standing.error` is the half width of a 95 % interval
-of the mean points (a ratio estimate over blocks); the Elo interval is the 2.5 and 97.5 percentile
-over 1,000 bootstrap samples of blocks, drawn within each pairing, with a fixed seed.
+"""Ratings and scores with error bars: pure numbers, from the sums of a `Tally`.
 
 Ratings are Bradley-Terry on the Elo scale (a difference of 400 is odds of 10 to 1), their mean 0.
 Each bot is given one virtual drawn game, spread evenly over all others: it keeps the rating of a bot
 that won or lost everything finite, and costs little once some dozens of games are played.
+
+Error bars are pair-aware: what is drawn is the block, not the match, so luck that one seating gives
+and another takes back is not noise. Both intervals are 95 %, from variances over whole blocks within
+each pairing. The variance of a sum over n blocks is estimated by
+
+    sum((r - mean)^2) + m p (1 - p)          r: a block's result less its expectation
+
+with m comparisons (or games) in a block and p = (taken + 1) / (compared + 2) of the pairing: besides
+its n blocks, which leave n - 1 degrees of freedom, each pairing has one more block whose matches are
+independent. So the spread is never 0 for want of blocks. The ratings' covariance is the sandwich
+H^-1 S H^-1 of that variance S of the scores and the curvature H of the likelihood.
+
+Many events have one table: the mean of their ratings, as each event counts the same whatever its
+number of matches and however large a difference its game makes.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from pegboard.arena.tally import Block, Floats, Strata, Sums, Tally
 
 ELO = 400 / math.log(10)
-RESAMPLES = 1_000
-CONFIDENCE = 0.95
 VIRTUAL_GAMES = 1.0
 _Z = 1.959963984540054
-_SEED = 20_26
 _TOLERANCE = 1e-9
 _STEPS = 200
-
-
-class Playing(NamedTuple):
-    """One finished match of a block: bots, points and sides by seat, `value` ranks solo playings."""
-
-    bots: tuple[str, ...]
-    points: tuple[float, ...]
-    sides: tuple[int, ...]
-    value: float = 0.0
-
-
-class Block(NamedTuple):
-    """What one seed gave, over all seat orders. `pairing` is the stratum it is drawn within."""
-
-    pairing: int
-    playings: tuple[Playing, ...]
 
 
 class Standing(NamedTuple):
     """One line of the table. `games` counts seats held; the numbers of a bot without games are 0.
 
-    `error` and the Elo interval are None where nothing can be said: a single block, or (the
-    interval) blocks that all came out the same, as when a bot wins everything.
+    `error` is the half width of the 95 % interval of the score. It and the Elo interval are None
+    where a bot has no whole block.
     """
 
     rank: int
@@ -71,7 +56,10 @@ class Standing(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Standings, best first, and the crosstable: `cross[i][j]` is what bot i took from bot j."""
+    """Standings, best first, and the crosstable over `bots`.
+
+    `cross[i][j]` is what bot i took from bot j, `games[i][j]` what it could have taken.
+    """
 
     standings: tuple[Standing, ...]
     bots: tuple[str, ...]
@@ -79,147 +67,79 @@ class Table(NamedTuple):
     games: Floats
 
 
-class Tally:
-    """Blocks, added up. Equal blocks of a pairing are kept once with their count."""
+class Rating(NamedTuple):
+    """Numbers by bot (n): rating and its standard error, both Elo; NaN where there is none.
 
-    def __init__(self, bots: Sequence[str]) -> None:
-        self.bots = tuple(bots)
-        self._index = {bot: i for i, bot in enumerate(self.bots)}
-        self._patterns: dict[int, Counter[_Pattern]] = {}
-
-    def add(self, block: Block, count: int = 1) -> None:
-        """Add a block `count` times; one without playings adds nothing."""
-        if not block.playings:
-            return
-        patterns = self._patterns.setdefault(block.pairing, Counter())
-        patterns[_pattern(block, self._index)] += count
-
-    def take(self, other: Tally) -> None:
-        """Add all blocks of another tally of the same bots."""
-        for pairing, patterns in other._patterns.items():
-            self._patterns.setdefault(pairing, Counter()).update(patterns)
-
-    def strata(self, pairings: range | None = None) -> list[Stratum]:
-        """Return one stratum a pairing (of `pairings` only), ascending, patterns in a fixed order."""
-        wanted = sorted(self._patterns)
-        return [
-            Stratum(sorted(self._patterns[pairing].items()))
-            for pairing in wanted
-            if pairings is None or pairing in pairings
-        ]
-
-
-_Pattern = tuple[tuple[int, ...], tuple[float, ...]]
-"""Bots of a block, ascending, and per ordered pair of them: taken, compared; then points, games."""
-
-
-def _pattern(block: Block, index: Mapping[str, int]) -> _Pattern:
-    bots = sorted({index[bot] for playing in block.playings for bot in playing.bots})
-    place = {bot: i for i, bot in enumerate(bots)}
-    size = len(bots)
-    taken = np.zeros((size, size))
-    points = np.zeros(size)
-    games = np.zeros(size)
-    if all(len(playing.bots) == 1 for playing in block.playings):
-        _compare_alone(block, index, place, taken, points, games)
-    else:
-        for playing in block.playings:
-            seats = [place[index[bot]] for bot in playing.bots]
-            np.add.at(points, seats, playing.points)
-            np.add.at(games, seats, 1)
-            _compare_seats(playing, seats, taken)
-    return tuple(bots), (*taken.ravel().tolist(), *points.tolist(), *games.tolist())
-
-
-def _compare_seats(playing: Playing, seats: Sequence[int], taken: Floats) -> None:
-    """Compare seats of different sides, weighted so that a seat's comparisons add up to 1."""
-    sides = playing.sides
-    others = [len(sides) - sides.count(side) for side in sides]
-    for a, bot_a in enumerate(seats):
-        for b, bot_b in enumerate(seats):
-            if sides[a] != sides[b] and bot_a != bot_b:
-                weight = (1 / others[a] + 1 / others[b]) / 2
-                taken[bot_a, bot_b] += weight * _share(playing.points[a], playing.points[b])
-
-
-def _compare_alone(
-    block: Block,
-    index: Mapping[str, int],
-    place: Mapping[int, int],
-    taken: Floats,
-    points: Floats,
-    games: Floats,
-) -> None:
-    """In an event for one seat the block is the match: same deals, the higher score is better."""
-    seats = [place[index[playing.bots[0]]] for playing in block.playings]
-    values = [playing.value for playing in block.playings]
-    weight = 1 / max(len(seats) - 1, 1)
-    for a, bot_a in enumerate(seats):
-        games[bot_a] += 1
-        for b, bot_b in enumerate(seats):
-            if a != b:
-                share = weight * _share(values[a], values[b])
-                taken[bot_a, bot_b] += share
-                points[bot_a] += share
-
-
-def _share(own: float, other: float) -> float:
-    return 1.0 if own > other else 0.5 if own == other else 0.0
-
-
-class Stratum:
-    """The blocks of one pairing as arrays: patterns (P) with counts (P)."""
-
-    def __init__(self, patterns: Sequence[tuple[_Pattern, int]]) -> None:
-        self.bots = np.array(sorted({bot for (bots, _), _ in patterns for bot in bots}), dtype=int)
-        size = len(self.bots)
-        place = {int(bot): i for i, bot in enumerate(self.bots)}
-        self.counts = np.array([count for _, count in patterns], dtype=np.int64)
-        self.taken = np.zeros((len(patterns), size, size))
-        self.points = np.zeros((len(patterns), size))
-        self.games = np.zeros((len(patterns), size))
-        for row, ((bots, numbers), _) in enumerate(patterns):
-            own = [place[bot] for bot in bots]
-            cells = len(bots) ** 2
-            values = np.array(numbers)
-            self.taken[row][np.ix_(own, own)] = values[:cells].reshape(len(bots), len(bots))
-            self.points[row, own] = values[cells : cells + len(bots)]
-            self.games[row, own] = values[cells + len(bots) :]
-
-    def sums(self, counts: npt.NDArray[np.int64]) -> Floats:
-        """Return what was taken, (..., size, size), for counts of patterns (..., P)."""
-        sums: Floats = np.tensordot(counts.astype(np.float64), self.taken, axes=1)
-        return sums
-
-    def resample(self, samples: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Return counts of patterns (samples, P) as drawing the blocks anew would give them."""
-        total = int(self.counts.sum())
-        drawn: npt.NDArray[np.int64]
-        drawn = rng.multinomial(total, self.counts / total, size=samples)
-        return drawn
-
-
-def table(tally: Tally, *, resamples: int = RESAMPLES) -> Table:
-    """Rate everything tallied: `rate` for all strata."""
-    return rate(tally.bots, tally.strata(), resamples=resamples)
-
-
-def rate(bots: Sequence[str], strata: Sequence[Stratum], *, resamples: int = RESAMPLES) -> Table:
-    """Rate bots by some strata. `resamples` 0: no Elo interval.
-
-    The result depends on the blocks alone, not on the order in which they were added.
+    `variance` is that of the points in whole blocks, in which the bots have `whole_games`.
     """
-    count = len(bots)
-    cross, points, games = np.zeros((count, count)), np.zeros(count), np.zeros(count)
-    for stratum in strata:
-        cross[np.ix_(stratum.bots, stratum.bots)] += stratum.sums(stratum.counts)
-        points[stratum.bots] += stratum.counts @ stratum.points
-        games[stratum.bots] += stratum.counts @ stratum.games
-    elo = bradley_terry(cross)
-    low, high = _interval(strata, count, elo, resamples)
-    score = np.divide(points, games, out=np.zeros(count), where=games > 0)
-    error = _score_errors(strata, score, games)
-    order = sorted(range(count), key=lambda i: (games[i] == 0, -elo[i], -score[i], bots[i]))
+
+    bots: tuple[str, ...]
+    elo: Floats
+    elo_error: Floats
+    variance: Floats
+    whole_games: Floats
+    sums: Sums
+
+
+def rate(tally: Tally, half_blocks: Sequence[Block] = ()) -> Rating:
+    """Rate the bots of one event.
+
+    `half_blocks` count for points and ratings; variances are of whole blocks alone, and so are the
+    games that they are divided by. The result depends on the blocks, not on the order of adding.
+    """
+    whole = tally.sums()
+    sums = whole.plus(tally.sums_of(half_blocks)) if half_blocks else whole
+    strength = _fit(sums.fitted, VIRTUAL_GAMES)
+    score = _ratio(whole.points, whole.games)
+    meat, variance = _variances(tally, strength, score)
+    with np.errstate(invalid="ignore"):
+        error = np.sqrt(np.diag(_sandwich(whole, strength, meat))) * ELO
+    return Rating(
+        bots=tally.bots,
+        elo=strength * ELO,
+        elo_error=np.where(whole.games > 0, error, np.nan),
+        variance=variance,
+        whole_games=whole.games,
+        sums=sums,
+    )
+
+
+def mean_of(ratings: Sequence[Rating]) -> Rating:
+    """Return one rating of several events of the same bots: the mean of those that a bot played.
+
+    The events are independent, so variances add up; points and games are added up as they are.
+    """
+    if len(ratings) == 1:
+        return ratings[0]
+    played = np.array([rating.sums.games > 0 for rating in ratings])
+    events = np.maximum(played.sum(axis=0), 1)
+    elo = np.array([rating.elo for rating in ratings])
+    squares = np.array([rating.elo_error for rating in ratings]) ** 2
+    total = ratings[0].sums
+    for rating in ratings[1:]:
+        total = total.plus(rating.sums)
+    return Rating(
+        bots=ratings[0].bots,
+        elo=np.where(played, elo, 0).sum(axis=0) / events,
+        elo_error=np.where(
+            played.any(axis=0), np.sqrt(np.where(played, squares, 0).sum(axis=0)) / events, np.nan
+        ),
+        variance=sum((rating.variance for rating in ratings), np.zeros(len(total.games))),
+        whole_games=sum((rating.whole_games for rating in ratings), np.zeros(len(total.games))),
+        sums=total,
+    )
+
+
+def table(rating: Rating) -> Table:
+    """Return the standings, by rating, and the crosstable."""
+    points, games = rating.sums.points, rating.sums.games
+    elo, bots = rating.elo, rating.bots
+    score = _ratio(points, games)
+    error = (
+        _Z * np.sqrt(rating.variance) / np.where(rating.whole_games > 0, rating.whole_games, np.nan)
+    )
+    low, high = elo - _Z * rating.elo_error, elo + _Z * rating.elo_error
+    order = sorted(range(len(bots)), key=lambda i: (games[i] == 0, -elo[i], -score[i], bots[i]))
     standings = tuple(
         Standing(
             rank=rank,
@@ -234,96 +154,156 @@ def rate(bots: Sequence[str], strata: Sequence[Stratum], *, resamples: int = RES
         )
         for rank, i in enumerate(order, start=1)
     )
-    return Table(standings, tuple(bots), np.round(cross, 6), np.round(cross + cross.T, 6))
-
-
-def _rounded(value: float, digits: int) -> float | None:
-    return None if math.isnan(value) else round(float(value), digits)
+    sums = rating.sums
+    return Table(standings, bots, np.round(sums.taken, 6), np.round(sums.compared, 6))
 
 
 def bradley_terry(taken: Floats, virtual_games: float = VIRTUAL_GAMES) -> Floats:
-    """Return Elo ratings, mean 0, for comparisons taken: (..., n, n), many tables at once.
+    """Return Elo ratings (n,), mean 0, for comparisons taken (n, n)."""
+    return _fit(taken, virtual_games) * ELO
+
+
+# The fit: strengths are natural logarithms of odds.
+
+
+def _fit(taken: Floats, virtual_games: float) -> Floats:
+    """Return strengths (n,), mean 0.
 
     Newton's method on the log likelihood, which is concave; steps are cut so that it does not
     overshoot where results are lopsided. Bots without comparisons get 0, and so do not disturb.
     """
-    size = taken.shape[-1]
+    size = len(taken)
     if size < 2:
-        return np.zeros(taken.shape[:-1])
-    played = (taken + np.swapaxes(taken, -1, -2)).sum(axis=-1) > 0
-    both = played[..., :, None] & played[..., None, :] & ~np.eye(size, dtype=bool)
-    others = np.maximum(played.sum(axis=-1) - 1, 1)
-    wins = taken + both * (virtual_games / 2 / others)[..., None, None]
-    games = wins + np.swapaxes(wins, -1, -2)
-    strength = np.zeros(taken.shape[:-1])
-    # The likelihood has no direction of common shift; pinning the mean makes the matrix regular.
-    pin = np.full((size, size), 1 / size) + np.eye(size) * ~played[..., None, :]
+        return np.zeros(size)
+    played = _played(taken)
+    wins = taken + _virtual_draws(played, virtual_games) / 2
+    games = wins + wins.T
+    strength = np.zeros(size)
     for _ in range(_STEPS):
-        expected = _logistic(strength[..., :, None] - strength[..., None, :])
-        gradient = (wins - games * expected).sum(axis=-1)
-        curvature = games * expected * (1 - expected)
-        hessian = _laplacian(curvature) + pin
-        step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
-        largest = np.abs(step).max(axis=-1, keepdims=True)
-        strength += step * np.minimum(1, 1 / np.maximum(largest, 1e-300))
-        if largest.max() < _TOLERANCE:
+        expected = _expected(strength)
+        gradient = (wins - games * expected).sum(axis=1)
+        step = np.linalg.solve(_curvature(games, expected, played), gradient)
+        largest = np.abs(step).max()
+        strength += step * min(1.0, 1 / max(largest, 1e-300))
+        if largest < _TOLERANCE:
             break
-    strength -= _mean_where(strength, played)
-    return np.where(played, strength * ELO, 0.0)
+    mean = strength[played].mean() if played.any() else 0.0
+    return np.where(played, strength - mean, 0.0)
 
 
-def _logistic(x: Floats) -> Floats:
-    odds: Floats = 1 / (1 + np.exp(-x))
+def _played(taken: Floats) -> npt.NDArray[np.bool_]:
+    played: npt.NDArray[np.bool_] = (taken + taken.T).sum(axis=1) > 0
+    return played
+
+
+def _virtual_draws(played: npt.NDArray[np.bool_], games: float) -> Floats:
+    """Return the virtual games (n, n) of each pair of bots that have played."""
+    both: Floats = np.outer(played, played) * (1.0 - np.eye(len(played)))
+    return both * (games / max(int(played.sum()) - 1, 1))
+
+
+def _expected(strength: Floats) -> Floats:
+    """Return the share (n, n) that each bot should take from each other."""
+    odds: Floats = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
     return odds
 
 
+def _curvature(games: Floats, expected: Floats, played: npt.NDArray[np.bool_]) -> Floats:
+    """Return minus the second derivative of the log likelihood, made regular.
+
+    The likelihood has no direction of common shift: pinning the mean adds it. Bots that have not
+    played get a 1 on the diagonal.
+    """
+    size = len(games)
+    pin: Floats = np.full((size, size), 1 / size) + np.diag(~played).astype(np.float64)
+    return _laplacian(games * expected * (1 - expected)) + pin
+
+
 def _laplacian(weights: Floats) -> Floats:
-    size = weights.shape[-1]
-    matrix: Floats = np.eye(size) * weights.sum(axis=-1)[..., None] - weights
+    """Return the matrix (..., n, n) of a sum of weighted squared differences."""
+    sums: Floats = weights.sum(axis=-1)
+    matrix: Floats = np.eye(weights.shape[-1]) * sums[..., None] - weights
     return matrix
 
 
-def _mean_where(values: Floats, mask: npt.NDArray[np.bool_]) -> Floats:
-    count = np.maximum(mask.sum(axis=-1, keepdims=True), 1)
-    mean: Floats = (values * mask).sum(axis=-1, keepdims=True) / count
-    return mean
+# Variances
 
 
-def _interval(
-    strata: Sequence[Stratum], count: int, elo: Floats, resamples: int
-) -> tuple[Floats, Floats]:
-    """Percentiles of the ratings over bootstrap samples of blocks; NaN where none differ."""
-    unknown = np.full(count, np.nan)
-    if not resamples or not strata:
-        return unknown, unknown
-    rng = np.random.default_rng(_SEED)
-    samples = np.zeros((resamples, count, count))
-    for stratum in strata:
-        rows = stratum.sums(stratum.resample(resamples, rng))
-        samples[:, stratum.bots[:, None], stratum.bots[None, :]] += rows
-    ratings = bradley_terry(samples)
-    tail = 100 * (1 - CONFIDENCE) / 2
-    low, high = np.percentile(ratings, [tail, 100 - tail], axis=0)
-    known = high - low > _TOLERANCE * ELO
-    return (
-        np.where(known, np.minimum(low, elo), np.nan),
-        np.where(known, np.maximum(high, elo), np.nan),
-    )
+def _sandwich(whole: Sums, strength: Floats, meat: Floats) -> Floats:
+    """Return the covariance (n, n) of the strengths as whole blocks alone would give them."""
+    played = _played(whole.fitted)
+    games = whole.weight + _virtual_draws(played, VIRTUAL_GAMES)
+    bread = _curvature(games, _expected(strength), played)
+    return _solved(bread, _solved(bread, meat).T)
 
 
-def _score_errors(strata: Sequence[Stratum], score: Floats, games: Floats) -> Floats:
-    """Half widths of the mean points: a ratio estimate over blocks, stratified by pairing.
+def _solved(matrix: Floats, right: Floats) -> Floats:
+    return np.linalg.solve(matrix, right).astype(np.float64)
 
-    A pairing with a single block says nothing about its own spread; its distance from the bot's
-    mean stands in for it. NaN for a bot with a single block in all.
+
+def _variances(tally: Tally, strength: Floats, score: Floats) -> tuple[Floats, Floats]:
+    """Return the covariance (n, n) of what was taken in all, and the variance (n,) of the points."""
+    size = len(strength)
+    expected = _expected(strength)
+    meat: Floats = np.zeros(size * size)
+    variance: Floats = np.zeros(size)
+    for strata in tally.strata():
+        bots = strata.bots
+        cells = (bots[:, :, None] * size + bots[:, None, :]).ravel()
+        pair = expected[bots[:, :, None], bots[:, None, :]]
+        meat += _scattered(cells, _of_wins(strata, pair), size * size)
+        variance += _scattered(bots.ravel(), _of_points(strata, score[bots]), size)
+    return meat.reshape(size, size), variance
+
+
+def _scattered(places: npt.NDArray[np.int64], values: Floats, size: int) -> Floats:
+    """Return sums (size,) of the values that go to each place."""
+    return np.bincount(places, values.ravel(), size).astype(np.float64)
+
+
+def _of_wins(strata: Strata, expected: Floats) -> Floats:
+    """Return the covariances (s, k, k) of what was taken in the blocks of each pairing.
+
+    `expected` (s, k, k) matters only where seat orders weigh differently from block to block.
     """
-    variance, blocks_of = np.zeros(len(score)), np.zeros(len(score))
-    for stratum in strata:
-        blocks = int(stratum.counts.sum())
-        residual = stratum.points - score[stratum.bots] * stratum.games
-        mean = (stratum.counts @ residual) / blocks if blocks > 1 else 0.0
-        squares = stratum.counts @ (residual - mean) ** 2
-        variance[stratum.bots] += squares * blocks / max(blocks - 1, 1)
-        blocks_of[stratum.bots] += blocks
-    error = _Z * np.divide(np.sqrt(variance), games, out=np.zeros(len(score)), where=games > 0)
-    return np.where(blocks_of == 1, np.nan, error)
+    blocks = strata.row_blocks[:, None]
+    foreseen = (strata.weight * expected[strata.row_pairing]).sum(axis=2) / blocks
+    taken = strata.fitted.sum(axis=2)
+    product = taken[:, :, None] * foreseen[:, None, :]
+    squares = (
+        strata.wins
+        - product
+        - product.swapaxes(1, 2)
+        + blocks[:, :, None] * foreseen[:, :, None] * foreseen[:, None, :]
+    )
+    total = strata.merged(taken - blocks * foreseen)
+    count = strata.blocks[:, None, None]
+    spread = strata.merged(squares) - total[:, :, None] * total[:, None, :] / count
+    fitted, weight = strata.merged(strata.fitted), strata.merged(strata.weight)
+    return spread + _laplacian(weight / count * _binomial(fitted, weight))
+
+
+def _of_points(strata: Strata, score: Floats) -> Floats:
+    """Return the variances (s, k) of the points in each pairing; `score` (s, k)."""
+    blocks = strata.row_blocks[:, None]
+    foreseen = score[strata.row_pairing] * strata.games / blocks
+    squares = strata.squares - 2 * foreseen * strata.points + blocks * foreseen**2
+    total = strata.merged(strata.points - blocks * foreseen)
+    count = strata.blocks[:, None]
+    spread = np.maximum(strata.merged(squares) - total**2 / count, 0)
+    points, games = strata.merged(strata.points), strata.merged(strata.games)
+    return spread + games / count * _binomial(points, games)
+
+
+def _binomial(taken: Floats, compared: Floats) -> Floats:
+    """Return the variance of one comparison, by a share that is never 0 or 1."""
+    share: Floats = (taken + 1) / (compared + 2)
+    return share * (1 - share)
+
+
+def _ratio(points: Floats, games: Floats) -> Floats:
+    return np.divide(points, games, out=np.zeros(len(points)), where=games > 0)
+
+
+def _rounded(value: float, digits: int) -> float | None:
+    return None if math.isnan(value) else round(float(value), digits)

@@ -6,13 +6,14 @@ A `Scoreboard` takes finished matches in any order and gives the same `Results` 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
 
-from pegboard.arena.ratings import RESAMPLES, Block, Floats, Playing, Table, Tally, rate
-from pegboard.arena.schedule import Pairing, Schedule, attempt_of
+from pegboard.arena.ratings import Rating, Table, mean_of, rate, table
+from pegboard.arena.schedule import Pairing, Schedule
+from pegboard.arena.tally import Block, Floats, Playing, Tally
 
 UNRATED = frozenset({"CANCELLED", "SERVER_FAULT", "VOID"})
 """Terminations that say nothing about a bot: such a match is played again."""
@@ -93,7 +94,7 @@ class Scoreboard:
         self.faults: Counter[tuple[int, str, str]] = Counter()
         self.finished = 0
         self.unrated = 0
-        self._tally = Tally(schedule.bots)
+        self._tallies = [Tally(schedule.bots) for _ in schedule.contests]
         self._matches: Counter[int] = Counter()
         self._open: dict[tuple[int, int], dict[int, Playing]] = {}
         self._done = [bytearray(pairing.total) for pairing in schedule.pairings]
@@ -105,12 +106,12 @@ class Scoreboard:
         found = self.schedule.find(ended.match)
         if found is None:
             return False
-        pairing, index = found
+        pairing, index, attempt = found
         if self._done[pairing.number][index] or ended.match in self._void:
             return False
         if ended.termination in UNRATED:
             self._void.add(ended.match)
-            if attempt_of(ended.match) + 1 < ATTEMPTS:
+            if attempt + 1 < ATTEMPTS:
                 return True
             self.unrated += 1
         else:
@@ -127,7 +128,7 @@ class Scoreboard:
         """Say whether a match of this id has been taken in."""
         found = self.schedule.find(match)
         return match in self._void or (
-            found is not None and self.is_done(found[0].number, found[1])
+            found is not None and self.is_done(found.pairing.number, found.place)
         )
 
     def attempts(self) -> Iterator[tuple[int, int, int]]:
@@ -136,15 +137,15 @@ class Scoreboard:
         for match in self._void:
             found = self.schedule.find(match)
             assert found is not None
-            key = (found[0].number, found[1])
-            latest[key] = max(latest.get(key, 0), attempt_of(match) + 1)
+            key = (found.pairing.number, found.place)
+            latest[key] = max(latest.get(key, 0), found.attempt + 1)
         for (pairing, index), attempt in sorted(latest.items()):
             if not self.is_done(pairing, index):
                 yield pairing, index, attempt
 
     def _rate(self, pairing: Pairing, index: int, ended: Finished) -> None:
         bots = tuple(map(bot_of, ended.bots))
-        block, order = divmod(index, len(pairing.orders))
+        block, order = pairing.seating.place(index)
         # Alone at the table, the score is what compares; a fault is below every score.
         faulty = ended.seat_at_fault is not None
         value = float("-inf") if faulty else float(sum(ended.scores))
@@ -157,27 +158,30 @@ class Scoreboard:
             self._last_faults[bot] = max(self._last_faults.get(bot, place), place)
         orders = self._open.setdefault((pairing.number, block), {})
         orders[order] = playing
-        if len(orders) == len(pairing.orders):
+        if len(orders) == len(pairing.seating.orders(block)):
             del self._open[pairing.number, block]
-            self._tally.add(_block(pairing.number, orders))
+            self._tallies[pairing.event].add(_block(pairing.number, orders))
 
-    def _all(self) -> Tally:
-        """Everything, also blocks that stay open since a match of theirs ended without result."""
-        tally = Tally(self.schedule.bots)
-        tally.take(self._tally)
-        for (pairing, _), orders in self._open.items():
-            tally.add(_block(pairing, orders))
-        return tally
+    def _half_blocks(self) -> list[list[Block]]:
+        """By event, what is there of blocks that are not over, or never will be."""
+        halves: list[list[Block]] = [[] for _ in self._tallies]
+        for (number, _), orders in sorted(self._open.items()):
+            pairing = self.schedule.pairings[number]
+            halves[pairing.event].append(_block(number, orders))
+        return halves
 
     def live(self) -> Table:
-        """Return the table of whole blocks, without Elo intervals: cheap."""
-        return rate(self.schedule.bots, self._tally.strata(), resamples=0)
+        """Return the table of whole blocks: half a block would show the luck of the deal."""
+        return table(mean_of([rate(tally) for tally in self._tallies]))
 
-    def results(self, name: str, digest: str, *, resamples: int = RESAMPLES) -> Results:
-        """Return all tables."""
-        tally = self._all()
+    def results(self, name: str, digest: str) -> Results:
+        """Return all tables. Half blocks count for points and ratings, not for the error bars."""
+        ratings = [
+            rate(tally, halves)
+            for tally, halves in zip(self._tallies, self._half_blocks(), strict=True)
+        ]
         bots = self.schedule.bots
-        whole = rate(bots, tally.strata(), resamples=resamples)
+        whole = table(mean_of(ratings))
         total = self.schedule.total()
         return Results(
             name=name,
@@ -187,45 +191,37 @@ class Scoreboard:
             finished=self.finished,
             unrated=self.unrated,
             bots=bots,
-            lines=self._lines(whole, None),
+            lines=self._lines(whole, range(len(ratings))),
             cross=_rows(whole.cross),
             cross_games=_rows(whole.games),
-            events=tuple(self._events(tally, resamples)),
+            events=tuple(map(self._event, range(len(ratings)), ratings)),
             last_faults={
                 bot: self._last_faults[bot][2] for bot in bots if bot in self._last_faults
             },
         )
 
-    def _events(self, tally: Tally, resamples: int) -> Iterator[EventTable]:
-        for number, contest in enumerate(self.schedule.contests):
-            own = [pairing.number for pairing in self.schedule.pairings if pairing.event == number]
-            part = rate(
-                self.schedule.bots,
-                tally.strata(range(own[0], own[-1] + 1)) if own else [],
-                resamples=resamples,
-            )
-            yield EventTable(
-                name=contest.name,
-                variant=contest.variant,
-                seats=contest.seats,
-                matches=self._matches[number],
-                lines=self._lines(part, number),
-                cross=_rows(part.cross),
-                cross_games=_rows(part.games),
-            )
-
-    def _lines(self, table: Table, event: int | None) -> tuple[Line, ...]:
-        return tuple(
-            Line(**standing._asdict(), faults=dict(sorted(self._faults(standing.bot, event))))
-            for standing in table.standings
+    def _event(self, number: int, rating: Rating) -> EventTable:
+        contest = self.schedule.contests[number]
+        part = table(rating)
+        return EventTable(
+            name=contest.name,
+            variant=contest.variant,
+            seats=contest.seats,
+            matches=self._matches[number],
+            lines=self._lines(part, range(number, number + 1)),
+            cross=_rows(part.cross),
+            cross_games=_rows(part.games),
         )
 
-    def _faults(self, bot: str, event: int | None) -> Iterable[tuple[str, int]]:
-        counts: Counter[str] = Counter()
-        for (where, who, kind), count in self.faults.items():
-            if who == bot and event in (None, where):
-                counts[kind] += count
-        return counts.items()
+    def _lines(self, part: Table, events: range) -> tuple[Line, ...]:
+        faults: dict[str, Counter[str]] = {bot: Counter() for bot in self.schedule.bots}
+        for (event, bot, kind), count in self.faults.items():
+            if event in events:
+                faults[bot][kind] += count
+        return tuple(
+            Line(**standing._asdict(), faults=dict(sorted(faults[standing.bot].items())))
+            for standing in part.standings
+        )
 
 
 def _block(pairing: int, orders: dict[int, Playing]) -> Block:

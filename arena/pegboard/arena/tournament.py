@@ -96,7 +96,7 @@ class Tournament:
         self._home = home
         self._folder = folder
         self._reporter = reporter
-        self._schedule = Schedule(config)
+        self._schedule = Schedule(config, folder.secret)
         self._board = Scoreboard(self._schedule)
         self._entrants = {
             name: Entrant(bot, name, config.restarts)
@@ -247,9 +247,9 @@ class Tournament:
                 self._give_back(self._arbiter.running.pop(name))
 
     def _give_back(self, entry: Entry) -> None:
-        pairing = entry.fixture.pairing
-        index = entry.fixture.block * len(pairing.orders) + entry.fixture.order
-        self._feed.give_back(entry, again=not self._board.is_done(pairing.number, index))
+        fixture = entry.fixture
+        done = self._board.is_done(fixture.pairing.number, fixture.place)
+        self._feed.give_back(entry, again=not done)
         self._wake.set()
 
     async def _watch(self) -> None:
@@ -377,7 +377,7 @@ class Tournament:
         while True:
             await asyncio.sleep(pause_s)
             begun = time.monotonic()
-            results = self._board.results(self._config.name, self._folder.digest, resamples=200)
+            results = self._board.results(self._config.name, self._folder.digest)
             pause_s = max(RESULTS_S, 20 * (time.monotonic() - begun))
             await asyncio.to_thread(self._folder.write_results, results)
 

@@ -124,7 +124,9 @@ class LocalVenue:
         self._back_at = float("-inf")
         self._started = False
         self._stopping = False
-        (self._folder / "tokens.toml").write_text(self._token_file(), encoding="utf-8")
+        tokens = self._folder / "tokens.toml"
+        tokens.touch(0o600)  # a server refuses a file that others can read
+        tokens.write_text(self._token_file(), encoding="utf-8")
 
     def _token_file(self) -> str:
         def entry(name: str, token: str) -> str:

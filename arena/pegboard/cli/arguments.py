@@ -16,7 +16,7 @@ def cribbage_rules(variant: str) -> Cribbage:
     game = catalog.game(variant)
     if not isinstance(game, Cribbage):
         raise InvalidRequest(
-            f"{variant} is no cribbage; hands and pegging are scored in cribbage only"
+            f"{variant} is not cribbage; hands and pegging are scored in cribbage only"
         )
     return game
 
@@ -27,10 +27,10 @@ def parse_cards(words: Sequence[str]) -> tuple[Card, ...]:
 
 
 def read_text(path: Path) -> str:
-    """Read a text file. Raises `InvalidRequest` where that is impossible."""
+    """Read a text file, with or without a byte order mark. Raises `InvalidRequest` if it cannot."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidRequest(f"{path} is no text file") from None
+        raise InvalidRequest(f"{path} is not a text file in UTF-8") from None
     except OSError as error:
         raise InvalidRequest(f"cannot read {path}: {error.strerror}") from None

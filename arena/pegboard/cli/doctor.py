@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.cli.output import columns, print_json
+from pegboard.cli.output import columns, print_json, print_line
 
 SECONDS_TOOL = 10
 LIBRARIES = ("grpcio", "protobuf", "uvloop", "msgspec", "numpy", "rich", "typer")
@@ -54,7 +54,7 @@ def examine(as_json: bool) -> int:
         print_json([finding._asdict() for finding in found])
     else:
         for line in columns([row(finding) for finding in found]):
-            print(line)
+            print_line(line)
     return 0 if all(finding.works for finding in found if finding.needed) else 1
 
 

@@ -6,7 +6,6 @@ nothing heavy. Errors of others (`PegboardError`, wrong arguments) become one li
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from pegboard.rules.errors import PegboardError
+from pegboard.arena.terminal import lead_nowhere, say, settle_streams, shown
+from pegboard.rules.errors import InvalidRequest, PegboardError
 
 APP_OPTIONS: dict[str, Any] = {
     "add_completion": False,
@@ -24,6 +24,8 @@ APP_OPTIONS: dict[str, Any] = {
 }
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
+EXIT_READER_GONE = 141
+"""What a shell reports for a program that SIGPIPE ends."""
 
 app = typer.Typer(
     help="Hosts cribbage and Draw matches, and plays tournaments between bots.", **APP_OPTIONS
@@ -31,7 +33,7 @@ app = typer.Typer(
 tournament = typer.Typer(help="Play a tournament, or show one.", **APP_OPTIONS)
 app.add_typer(tournament, name="tournament")
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 VariantId = Annotated[str, typer.Option("--variant", help="A catalog id: `pegboard variants`.")]
 
 
@@ -57,14 +59,23 @@ def pegboard(
 @app.command()
 def serve(
     listen: Annotated[
-        list[str] | None, typer.Option("--listen", help="HOST:PORT to listen on; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--listen",
+            metavar="HOST:PORT",
+            help="Listen on this TCP port; needs --tokens; may be repeated.",
+        ),
     ] = None,
     unix: Annotated[
-        list[Path] | None, typer.Option("--unix", help="A Unix socket; may be repeated.")
+        list[Path] | None,
+        typer.Option("--unix", metavar="PATH", help="Listen on this Unix socket; may be repeated."),
     ] = None,
     tokens: Annotated[
         Path | None, typer.Option("--tokens", help="TOML file of the bots' and organisers' tokens.")
     ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Let matches and records be read without a token.")
+    ] = False,
     store: Annotated[
         Path, typer.Option("--store", help="The database file of all matches.")
     ] = Path("pegboard.db"),
@@ -90,6 +101,7 @@ def serve(
         listen=tuple(listen or ()),
         unix=tuple(unix or ()),
         tokens=tokens,
+        public=public,
         store=store,
         durability=durability,
         log_level=log_level,
@@ -104,11 +116,16 @@ def serve(
 def tournament_run(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The tournament.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of the results; runs/NAME if not given.")
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder of the results; if not given runs/FILE, by the name of the file.",
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Play a tournament; continues a stopped run of the same folder."""
+    """Play a tournament, or continue one that was stopped."""
     from pegboard.cli.tournament import run
 
     raise Exit(run(file, out, json))
@@ -127,7 +144,9 @@ def tournament_show(
 
 @app.command()
 def variants(
-    variant: Annotated[str | None, typer.Argument(metavar="[ID]", help="A catalog id.")] = None,
+    variant: Annotated[
+        str | None, typer.Argument(metavar="ID", help="A catalog id; all if not given.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """List the catalog, or tell all about one variant."""
@@ -166,7 +185,7 @@ def peg(
     variant: VariantId = "cribbage",
     json: Json = False,
 ) -> None:
-    """Count the points of the cards of one count as they are played."""
+    """Count the points of cards as they are played, up to 31."""
     from pegboard.cli.peg import show_pegging
 
     show_pegging(cards, variant, json)
@@ -176,7 +195,7 @@ def peg(
 def vectors(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A vector file: docs/vectors.md.")],
 ) -> None:
-    """Run a vector file; exit status 1 and the failing ids if any fail."""
+    """Run a vector file; print the ids that fail (exit status 1)."""
     from pegboard.cli.vectors import run_file
 
     raise Exit(run_file(file))
@@ -206,7 +225,7 @@ def replay(
 
 @app.command()
 def doctor(json: Json = False) -> None:
-    """Say what works here: versions, sockets, toolchains."""
+    """Say what works here: libraries, sockets, toolchains."""
     from pegboard.cli.doctor import examine
 
     raise Exit(examine(json))
@@ -215,13 +234,13 @@ def doctor(json: Json = False) -> None:
 @app.command()
 def bench(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One benchmark; all if not given.")
+        str | None, typer.Argument(metavar="NAME", help="One benchmark; all if not given.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A tenth of the work: a smoke test.")
     ] = False,
 ) -> None:
-    """Run the benchmarks, each with its reference in the same run."""
+    """Run the benchmarks of the source tree, each beside its reference."""
     from pegboard.cli.bench import run_benchmarks
 
     raise Exit(run_benchmarks(name, quick))
@@ -229,12 +248,19 @@ def bench(
 
 def main() -> None:
     """Run the command line and exit."""
-    sys.exit(run(sys.argv[1:]))
+    settle_streams()
+    status = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()  # here, where a sentence can still be said: not when Python ends
+    except OSError as error:
+        status = fail_os(error)
+    sys.exit(status)
 
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit status; errors become one line on standard error."""
     try:
+        refuse_nul(arguments)
         status = app(arguments, prog_name="pegboard", standalone_mode=False)
     except TyperException as error:
         if error.format_message().startswith("Usage:"):  # no command at all: show what there is
@@ -242,26 +268,37 @@ def run(arguments: list[str]) -> int:
             return EXIT_USAGE
         return fail(usage_sentence(error, arguments))
     except PegboardError as error:
-        return fail(str(error))
+        # An error of a whole file has a sentence for each problem.
+        return fail(*getattr(error, "problems", (str(error),)))
     except OSError as error:
-        return fail(os_sentence(error))
+        return fail_os(error)
     except (Abort, KeyboardInterrupt):
-        print("interrupted", file=sys.stderr)
+        say("interrupted")
         return EXIT_INTERRUPTED
     except Exit as stop:
         return stop.exit_code
+    except SystemExit:  # Typer's own answer to a pipe without a reader
+        lead_nowhere(sys.__stdout__)
+        return EXIT_READER_GONE
     return status if isinstance(status, int) else 0
 
 
-def fail(sentence: str) -> int:
-    """Print the one line that a fault gets."""
-    print(f"pegboard: {sentence}", file=sys.stderr)
+def fail(*sentences: str) -> int:
+    """Print the line that a fault gets; several only for a file with several faults."""
+    for sentence in sentences:
+        say(f"pegboard: {shown(sentence)}")
     return EXIT_USAGE
+
+
+def refuse_nul(arguments: list[str]) -> None:
+    """Raise `InvalidRequest` for a NUL: no name of a file, card or variant has one."""
+    if any("\0" in argument for argument in arguments):
+        raise InvalidRequest("an argument has a NUL character in it; leave it out")
 
 
 def usage_sentence(error: TyperException, arguments: list[str]) -> str:
     """Return what is wrong with the arguments and where to read on."""
-    message = error.format_message().strip().rstrip(".")
+    message = " ".join(error.format_message().split()).rstrip(".")
     command = next((word for word in arguments if word in command_names()), "")
     return f"{message}; see `pegboard {command + ' ' if command else ''}--help`"
 
@@ -272,13 +309,18 @@ def command_names() -> list[str]:
     return [*(function.__name__ for function in functions if function), "tournament"]
 
 
-def os_sentence(error: OSError) -> str:
-    """Return a sentence for a file that cannot be used; a closed pipe is nobody's fault."""
+def fail_os(error: OSError) -> int:
+    """Return the exit status for a file that cannot be used, after a sentence.
+
+    A reader that has gone, as by `| head`, is no fault and gets no sentence.
+    """
     if isinstance(error, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return "the reader of the output has gone"
+        lead_nowhere(sys.stdout)
+        return EXIT_READER_GONE
+    if error.filename is None:
+        lead_nowhere(sys.stdout)  # what could not be written would be tried again at the end
     where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{error.strerror or error}"
+    return fail(f"{where}{error.strerror or error}")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pegboard.arena.terminal import json_text, shown
+
 
 def print_json(value: Any) -> None:
     """Print a value as indented JSON."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json_text(json.dumps(value, indent=2, ensure_ascii=False)))
+
+
+def print_line(text: str) -> None:
+    """Print one line that may hold text of others."""
+    print(shown(text))
 
 
 def columns(rows: list[tuple[str, ...]], gap: str = "  ") -> list[str]:

@@ -13,6 +13,7 @@ from pegboard.rules.cribbage.show import ShowRules
 from pegboard.rules.errors import InvalidRequest
 
 COUNT_MAX = 31
+JOKERS_MOST = 2
 
 
 def show_pegging(words: Sequence[str], variant: str, as_json: bool) -> None:
@@ -27,6 +28,8 @@ def show_pegging(words: Sequence[str], variant: str, as_json: bool) -> None:
         raise InvalidRequest(
             "in the play a wild joker is the card it is declared as; write that card"
         )
+    if cards.count(JOKER) > JOKERS_MOST:
+        raise InvalidRequest("a pack has two jokers at most")
     rules = ShowRules(game.three_runs, game.jokers)
     played: list[Card] = []
     count = 0

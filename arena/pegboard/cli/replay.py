@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.cli.arguments import read_text
+from pegboard.cli.output import print_line
 from pegboard.rules.cribbage.board import Pegs
 from pegboard.rules.cribbage.events import Dealt, GameEnded
 from pegboard.rules.cribbage.game import Cribbage
@@ -47,7 +48,7 @@ def verify_file(path: Path, match: str | None) -> int:
             good += 1
         except PegboardError as error:
             bad += 1
-            print(f"{record.match}: {error}")
+            print_line(f"{record.match}: {error}")
     print(f"{good} records verified" + (f", {bad} failed" if bad else ""))
     return 1 if bad else 0
 
@@ -59,14 +60,14 @@ def tell(path: Path, match: str | None, board: bool) -> int:
     """
     for record in records(path, match):
         seats = ", ".join(f"{seat} {bot}" for seat, bot in enumerate(record.bots))
-        print(f"{record.match}: {record.variant}; {seats}")
+        print_line(f"{record.match}: {record.variant}; {seats}")
         pegs = _pegs(record) if board else None
         for move, events in replay(record):
             if move is not None:
-                print(f"> {move}")
+                print_line(f"> {move}")
             for event in events:
                 _tell_event(event, pegs)
-        print(f"= {record.result}")
+        print_line(f"= {record.result}")
     return 0
 
 
@@ -79,7 +80,7 @@ def _pegs(record: Record) -> Pegs | None:
 def _tell_event(event: Any, pegs: Pegs | None) -> None:
     if pegs is not None and isinstance(event, Dealt) and event.deal > 1:
         print(pegs.text())
-    print(f"    {explained(event)}")
+    print_line(f"    {explained(event)}")
     if pegs is not None:
         pegs.note(event)
         if isinstance(event, GameEnded):

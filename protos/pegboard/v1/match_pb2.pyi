@@ -60,7 +60,7 @@ class _TerminationEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     TERMINATION_CANCELLED: _Termination.ValueType  # 7
     TERMINATION_SERVER_FAULT: _Termination.ValueType  # 8
     TERMINATION_VOID: _Termination.ValueType  # 9
-    """No bot came. No result."""
+    """No bot came, or all stayed away. No result."""
 
 class Termination(_Termination, metaclass=_TerminationEnumTypeWrapper):
     """Why a match ended. A bot's fault is a result; a server fault is never rated."""
@@ -77,7 +77,7 @@ TERMINATION_RESIGN: Termination.ValueType  # 6
 TERMINATION_CANCELLED: Termination.ValueType  # 7
 TERMINATION_SERVER_FAULT: Termination.ValueType  # 8
 TERMINATION_VOID: Termination.ValueType  # 9
-"""No bot came. No result."""
+"""No bot came, or all stayed away. No result."""
 Global___Termination: typing_extensions.TypeAlias = Termination
 
 @typing.final
@@ -235,8 +235,8 @@ class TimeControl(google.protobuf.message.Message):
     startup_ms: builtins.int
     """From the match's creation until a seat's bot is connected."""
     match_ms: builtins.int
-    """From the match's creation to its end. Then the seat that has used the most time loses
-    (TERMINATION_TIMEOUT). 0: no limit.
+    """From the match's creation to its end, anew after a restart of the server. Then the seat that has
+    used the most time, thinking and waiting, loses (TERMINATION_TIMEOUT). 0: no limit.
     """
     def __init__(
         self,

@@ -119,7 +119,9 @@ class Hello(google.protobuf.message.Message):
     protocol_version: builtins.int
     """1."""
     max_open_turns: builtins.int
-    """How many turns the bot takes at once; 0: any number. Others wait at the server, clocks stopped."""
+    """How many turns the bot takes at once; 0: any number. Others wait at the server, clocks stopped,
+    until there is room (clients/README.md says how long at most).
+    """
     events: builtins.bool
     """Send the events of the bot's matches too."""
     def __init__(
@@ -320,7 +322,7 @@ class Clock(google.protobuf.message.Message):
     TURN_MS_FIELD_NUMBER: builtins.int
     BANK_MS_FIELD_NUMBER: builtins.int
     turn_ms: builtins.int
-    """For this turn, from when it was sent."""
+    """What is left for this turn when it is sent."""
     bank_ms: builtins.int
     """What the bank holds; 0 where there is no bank."""
     def __init__(

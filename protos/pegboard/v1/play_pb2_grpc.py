@@ -64,7 +64,8 @@ class PlayServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetTurn(self, request, context):
-        """For callers that cannot stream: waits for an open turn.
+        """For callers that cannot stream: waits for an open turn. FAILED_PRECONDITION with reason MATCH_OVER
+        when the match asked for is over.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

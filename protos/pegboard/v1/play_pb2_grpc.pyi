@@ -112,7 +112,9 @@ class PlayServiceStub(typing.Generic[_PlayServicePlayType, _PlayServiceGetTurnTy
     """The first request holds `hello` and is answered with `welcome`. Close by half-closing."""
 
     GetTurn: _PlayServiceGetTurnType
-    """For callers that cannot stream: waits for an open turn."""
+    """For callers that cannot stream: waits for an open turn. FAILED_PRECONDITION with reason MATCH_OVER
+    when the match asked for is over.
+    """
 
     SubmitMove: _PlayServiceSubmitMoveType
     """Answers a turn. Returns once the move is stored."""
@@ -149,7 +151,9 @@ class PlayServiceServicer(metaclass=abc.ABCMeta):
         request: pegboard.v1.play_pb2.GetTurnRequest,
         context: _ServicerContext,
     ) -> typing.Union[pegboard.v1.play_pb2.GetTurnResponse, collections.abc.Awaitable[pegboard.v1.play_pb2.GetTurnResponse]]:
-        """For callers that cannot stream: waits for an open turn."""
+        """For callers that cannot stream: waits for an open turn. FAILED_PRECONDITION with reason MATCH_OVER
+        when the match asked for is over.
+        """
 
     @abc.abstractmethod
     def SubmitMove(

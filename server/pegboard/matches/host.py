@@ -43,6 +43,7 @@ from pegboard.rules.errors import (
     UnknownSeat,
 )
 from pegboard.rules.game import Outcome, Seat
+from pegboard.rules.plain import quoted
 from pegboard.rules.results import forfeit_points
 
 __all__ = ["CreateRequest", "HostSettings", "MatchHost"]
@@ -74,7 +75,10 @@ class MatchHost:
         self._registry = Registry(store, find_game, settings)
         self._running = self._registry.running
         self._creation = Creation(self._registry, settings)
-        self._attendance = Attendance(self, self.deadlines, now_ns, settings.reconnect_s)
+        self._attendance = Attendance(
+            self, self.deadlines, now_ns, settings.reconnect_s, settings.polls_max
+        )
+        self.wait_ns = int(settings.wait_s * SECOND)
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching = Watching(self._registry)
         self._commits: Committer
@@ -130,7 +134,8 @@ class MatchHost:
             self._end(match, Result(Termination.SERVER_FAULT, None, (), (), (), detail))
 
     def _replay(self, match: Match, row: Row) -> None:
-        self._proceed(match, holding=False)
+        now_ns = match.created_ns
+        self._proceed(match, False, now_ns)
         for line in lines_of(row.moves):
             text, _, move = line.partition(" ")
             player = match.players[int(text)]
@@ -138,7 +143,7 @@ class MatchHost:
             if turn is None or match.ending is not None:
                 raise InvalidRequest(f"seat {text} is not asked for {move!r}")
             match.play(player, turn, match.game.parse_move(move))
-            self._proceed(match, holding=False)
+            self._proceed(match, False, now_ns)
         match.log.visible = match.log.count
         for seat, bank_ms in row.banks_ms.items():
             match.players[seat].clock.bank_ns = bank_ms * MILLISECOND
@@ -169,7 +174,7 @@ class MatchHost:
         for match in batch.matches:
             self._seat(match)
             try:
-                self._proceed(match, holding=False)
+                self._proceed(match, False, self.now_ns())
             except Exception:
                 self.fault(match)
         self._creation.settle(batch)
@@ -212,7 +217,7 @@ class MatchHost:
         self._attendance.expect(match, now_ns)
         self._ensure_ticking()
 
-    def _proceed(self, match: Match, holding: bool) -> None:
+    def _proceed(self, match: Match, holding: bool, now_ns: int) -> None:
         """After the deal or a move: open the turns that follow, or end the match."""
         state = match.state
         assert state is not None
@@ -221,9 +226,7 @@ class MatchHost:
             if holding:
                 self._commits.hold(turn)
             else:
-                bot = turn.player.bot
-                bot.ready[turn] = None
-                bot.wake()
+                turn.player.bot.opened(turn, now_ns)
         if not acting:
             outcome = state.outcome()
             assert outcome is not None, "nobody is to act and there is no outcome"
@@ -254,7 +257,7 @@ class MatchHost:
         scores, games_won = standing.scores, standing.games_won
         self._end(match, Result(termination, player.seat, points, scores, games_won, detail))
 
-    def _abandon(self, match: Match, termination: Termination, detail: str) -> None:
+    def abandon(self, match: Match, termination: Termination, detail: str) -> None:
         """End the match without a result."""
         try:
             assert match.state is not None
@@ -274,7 +277,7 @@ class MatchHost:
         )
         if match.ending is None:
             detail = f"match {match.id}: the server made an error; the match does not count"
-            self._abandon(match, Termination.SERVER_FAULT, detail)
+            self.abandon(match, Termination.SERVER_FAULT, detail)
         return Rejection(RejectionReason.MATCH_OVER, f"match {match.id} is over", 0)
 
     async def cancel(self, match_id: str) -> Match:
@@ -284,7 +287,7 @@ class MatchHost:
         """
         match = self.get(match_id)
         if match.ending is None:
-            self._abandon(match, Termination.CANCELLED, f"match {match.id} was cancelled")
+            self.abandon(match, Termination.CANCELLED, f"match {match.id} was cancelled")
         if match.result is None:
             await self.stored()
         return match
@@ -321,10 +324,8 @@ class MatchHost:
                 self._show_events(match, count)
         for turn in commit.turns:
             turn.held = False
-            bot = turn.player.bot
-            if turn.player.turn is turn and not turn.sent:
-                bot.ready[turn] = None
-                bot.wake()
+            if turn.player.turn is turn:
+                turn.player.bot.opened(turn, self.now_ns())
         for match in commit.ended:
             self._publish_result(match)
         if commit.ended:
@@ -336,7 +337,7 @@ class MatchHost:
         for match in [*self._running.values()]:
             detail = f"match {match.id}: the server cannot store it; it does not count"
             if match.ending is None:
-                self._abandon(match, Termination.SERVER_FAULT, detail)
+                self.abandon(match, Termination.SERVER_FAULT, detail)
             match.ending = Result(Termination.SERVER_FAULT, None, (), (), (), detail)
             match.close()
             self._publish_result(match)
@@ -362,6 +363,8 @@ class MatchHost:
         for bot in match.bots():
             if bot.mailbox is not None:
                 bot.mailbox.match_ended(match)
+            if bot.pollers:
+                bot.wake()
             self._attendance.forget(bot)
 
     # Bots and time
@@ -370,31 +373,67 @@ class MatchHost:
         """Return a new mailbox for the bot, replacing an older one; its open turns come (again)."""
         return self._attendance.connect(bot, max_open_turns, events)
 
+    def running_of(self, bot: str) -> int:
+        """Return in how many running matches the bot sits."""
+        known = self._attendance.bots.get(bot)
+        return 0 if known is None else len(known.matches)
+
+    def is_asked(self, match_id: str, seat: Seat, turn_id: int) -> bool:
+        """Return whether this turn is open."""
+        match = self._running.get(match_id)
+        if match is None or not 0 <= seat < len(match.players):
+            return False
+        turn = match.players[seat].turn
+        return turn is not None and turn.turn_id == turn_id
+
     async def next_turn(self, bot: str, match_id: str, wait_s: float) -> OpenTurn | None:
         """Return an open turn of the bot (in this match, or "" for any), waiting for one.
 
         One that nobody has taken yet comes first; one that was taken comes again until it is
-        answered. Raises `UnknownMatch`, `UnknownSeat`.
+        answered. Raises `UnknownMatch`, `UnknownSeat`, `MatchOver` where the match is over or ends
+        meanwhile, `TooManyRequests`.
         """
-        if match_id and not self.get(match_id).seats_of(bot):
+        match = self.get(match_id) if match_id else None
+        if match is not None and not match.seats_of(bot):
             raise UnknownSeat(f"{bot} does not sit in match {match_id!r}")
-        turn = await self._attendance.next_turn(bot, match_id, wait_s)
-        self._ensure_ticking()
-        return turn
+        return await self._attendance.next_turn(bot, match, wait_s)
+
+    def called(self, bot: str) -> None:
+        """A bot has called without a stream: it is there."""
+        self._attendance.called(bot)
 
     def startup_over(self, match: Match, now_ns: int) -> int:
         """The time to connect may be over (match.Referee)."""
         return self._attendance.startup_over(match, now_ns)
 
-    def turn_over(self, player: Player) -> None:
+    def turn_over(self, player: Player, now_ns: int) -> int:
         """The player's time is certainly up (match.Referee)."""
         limit_s = player.clock.limit_ns / SECOND
         if player.bot.present or player.bot.unary:
             detail = f"no answer within {limit_s:g} s"
             self.forfeit_seat(player, Termination.TIMEOUT, detail)
-        else:
-            detail = f"away, and no answer within {limit_s:g} s"
-            self.forfeit_seat(player, Termination.DISCONNECT, detail)
+            return 0
+        ends_ns = player.clock.ends_ns(self.deadlines.lag_ns)
+        detail = f"away, and no answer within {limit_s:g} s"
+        return self._attendance.absent(player, ends_ns, now_ns, detail)
+
+    def limit_over(self, match: Match) -> None:
+        """The match has lasted as long as it may (match.Referee): who has used the most time loses."""
+        now_ns, lag_ns = self.now_ns(), self.deadlines.lag_ns
+        spent = [player.clock.spent_ns(now_ns, lag_ns) for player in match.players]
+        most = max(spent)
+        limit_s = match.spec.time_control.match_ms / 1000
+        if spent.count(most) > 1:
+            detail = (
+                f"match {match.id}: not over within {limit_s:g} s, by no seat more than another"
+            )
+            self.abandon(match, Termination.VOID, detail)
+            return
+        detail = (
+            f"the match was not over within {limit_s:g} s, and this seat had used the most time,"
+            f" {most / SECOND:.1f} s"
+        )
+        self.forfeit_seat(match.players[spent.index(most)], Termination.TIMEOUT, detail)
 
     def _ensure_ticking(self) -> None:
         if self._ticking and self._timer is None and self._open and self._running:
@@ -441,10 +480,11 @@ class MatchHost:
         except Exception:
             return self.fault(match)
         clock = player.clock
+        now_ns = self.now_ns()
         if clock.started_ns:
-            clock.stop(self.now_ns(), self.deadlines.lag_ns, self._refill_ns, self._spare_ns)
-        if player.bot.unary:
-            self._attendance.answered(player.bot)
+            clock.stop(now_ns, self.deadlines.lag_ns, self._refill_ns, self._spare_ns)
+        else:
+            clock.withdraw()
         commits = self._commits
         if commits.journaled:
             commits.moved(player, turn.answer)
@@ -452,7 +492,7 @@ class MatchHost:
         if not holding:
             self._show_events(match, match.log.count)
         try:
-            self._proceed(match, holding)
+            self._proceed(match, holding, now_ns)
         except Exception:
             return self.fault(match)
         return None
@@ -576,5 +616,5 @@ def _same(turn: OpenTurn, index: int | None, move: Any, number: int | None) -> b
 
 
 def _unknown_seat(bot: str, match_id: str, seat: Seat) -> Rejection:
-    detail = f"{bot} does not sit at seat {seat} of match {match_id[:80]!r}"
+    detail = f"{bot} does not sit at seat {seat} of match {quoted(match_id)}"
     return Rejection(RejectionReason.UNKNOWN_SEAT, detail, 0)

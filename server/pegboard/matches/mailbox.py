@@ -1,8 +1,9 @@
 """What a bot has to be told, as cursors on its matches: nothing is copied, nothing piles up.
 
-A turn waits in `Bot.ready` until somebody takes it, a stream (`Mailbox`) or a long poll; an event is a
-sequence number up to which the bot has been told. Whatever has become ready by the time a delivery is
-taken travels in it, so deliveries coalesce by themselves.
+A turn is in `Bot.waiting`, its clock stopped, while the bot is not there or has as many turns as it
+takes. It is in `Bot.ready`, its clock running, until it is taken, by a stream (`Mailbox`) or a long
+poll. An event is a sequence number up to which the bot has been told. Whatever has become ready by the
+time a delivery is taken travels in it, so deliveries coalesce by themselves.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ _T = TypeVar("_T")
 class Doorkeeper(Protocol):
     """Who is told that a bot has gone (`attendance`)."""
 
+    def now(self) -> int:
+        """Return the time, in monotonic nanoseconds."""
+        ...
+
     def left(self, bot: Bot) -> None:
         """The bot's stream or poll has ended."""
         ...
@@ -33,25 +38,29 @@ class Doorkeeper(Protocol):
 class Bot:
     """What the host knows of a bot: where it is connected, its running matches, its ready turns.
 
-    `left_ns` is when it was last there, -1 for never; `polls` counts its long polls; `unary` says that
-    it was last there by a poll. `out` counts turns that it has and has not answered; `limited` says
-    that its stream takes only so many at once.
+    It is there while a stream or a long poll of it is open. `left_ns` is when it was last there, -1 for
+    never; `polls` counts its long polls; `unary` says that it was last there by a call, not a stream.
+    `out` counts turns that it has and has not answered, `running` its clocks that run; no more than
+    `most` are started at once (0: any number). `heard` counts the messages that have come from it.
     """
 
     __slots__ = (
         "armed_ns",
         "doorkeeper",
+        "heard",
         "left_lag_ns",
         "left_ns",
-        "limited",
         "mailbox",
         "matches",
+        "most",
         "name",
         "out",
         "pollers",
         "polls",
         "ready",
+        "running",
         "unary",
+        "waiting",
     )
 
     def __init__(self, name: str, doorkeeper: Doorkeeper) -> None:
@@ -60,8 +69,11 @@ class Bot:
         self.mailbox: Mailbox | None = None
         self.matches: dict[Match, None] = {}
         self.ready: dict[OpenTurn, None] = {}
+        self.waiting: dict[OpenTurn, None] = {}
         self.out = 0
-        self.limited = False
+        self.running = 0
+        self.most = 0
+        self.heard = 0
         self.polls = 0
         self.pollers: list[Future[None]] = []
         self.unary = False
@@ -84,28 +96,86 @@ class Bot:
                 if not poller.done():
                     poller.set_result(None)
 
-    def open_turn(self, match_id: str) -> OpenTurn | None:
-        """Return a turn that nobody has taken, else one that is not answered yet ("": any match)."""
-        for turn in self.ready:
-            if not match_id or turn.match.id == match_id:
-                return turn
+    @property
+    def thinks(self) -> bool:
+        """Whether the bot has taken a turn by a call and not answered it yet."""
+        return self.unary and self.out > 0
+
+    def came_to(self, match: Match) -> bool:
+        """Whether the bot has been there since the match began."""
+        return self.present or self.left_ns >= match.created_ns
+
+    # Which clocks run
+
+    def opened(self, turn: OpenTurn, now_ns: int) -> None:
+        """A turn has been opened, or released by the store: its clock starts where there is room."""
+        most = self.most
+        if (self.mailbox is not None or self.polls) and (not most or self.running < most):
+            turn.start(now_ns)
+            self.ready[turn] = None
+            self.wake()
+        else:
+            turn.wait(now_ns)
+            self.waiting[turn] = None
+            if self.pollers:  # several polls take several turns
+                self.wake()
+
+    def make_room(self) -> None:
+        """Start the clocks for which there is room, the turns that have waited longest first."""
+        waiting, most = self.waiting, self.most
+        if waiting and self.present:
+            now_ns = self.doorkeeper.now()
+            while waiting and (not most or self.running < most):
+                turn = next(iter(waiting))
+                del waiting[turn]
+                turn.start(now_ns)
+                self.ready[turn] = None
+        if self.ready:
+            self.wake()
+
+    def let_go(self, turn: OpenTurn, now_ns: int) -> None:
+        """Start a clock that has waited for too long; the turn goes to the bot when it takes one."""
+        del self.waiting[turn]
+        turn.start(now_ns)
+        self.ready[turn] = None
+        self.wake()
+
+    def ask_again(self) -> None:
+        """A stream is new: all open turns go to it (again), those first whose clocks run."""
+        self.ready.clear()
+        self.waiting.clear()
+        self.out = 0
+        waiting = []
         for match in self.matches:
-            if not match_id or match.id == match_id:
-                for player in match.players:
-                    if player.bot is self and player.turn is not None and not player.turn.held:
-                        return player.turn
+            for turn in match.open_turns(self):
+                turn.sent = False
+                if turn.player.clock.started_ns:
+                    self.ready[turn] = None
+                else:
+                    waiting.append(turn)
+        waiting.sort(key=_since)
+        self.waiting.update(dict.fromkeys(waiting))
+        self.make_room()
+
+    # What polls take
+
+    def open_turn(self, match: Match | None) -> OpenTurn | None:
+        """Return a turn that nobody has taken, else one that is not answered yet (None: any match)."""
+        if match is None:
+            for turns in (self.ready, self.waiting):
+                for turn in turns:
+                    return turn
+        for each in self.matches if match is None else (match,):
+            found = each.open_turns(self)
+            if found:
+                return min(found, key=_taken)
         return None
 
-    def thinks(self) -> bool:
-        """Whether the clock of a turn runs for the bot."""
-        return any(
-            player.bot is self and player.clock.started_ns
-            for match in self.matches
-            for player in match.players
-        )
-
     def hand_out(self, turn: OpenTurn) -> None:
-        """Mark a turn as taken."""
+        """A poll takes a turn, also beyond what may run at once: whoever polls has time for it."""
+        if turn in self.waiting:
+            del self.waiting[turn]
+            turn.start(self.doorkeeper.now())
         self.ready.pop(turn, None)
         if not turn.sent:
             turn.sent = True
@@ -117,6 +187,14 @@ class Bot:
             return 0
         self.armed_ns = 0 if self.present else self.doorkeeper.away(self, now_ns)
         return self.armed_ns
+
+
+def _since(turn: OpenTurn) -> int:
+    return turn.player.clock.waiting_ns
+
+
+def _taken(turn: OpenTurn) -> bool:
+    return turn.sent
 
 
 class Delivery(NamedTuple):
@@ -169,6 +247,11 @@ class Mailbox:
     def bot(self) -> str:
         """The bot's name."""
         return self._bot.name
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the bot has taken a turn and not answered it yet."""
+        return self._bot.out > 0
 
     # For the stream
 
@@ -237,8 +320,12 @@ class Mailbox:
         self._rejected.append((match_id, seat, turn_id, rejection))
         self.wake()
 
+    def heard(self) -> None:
+        """A message has come."""
+        self._bot.heard += 1
+
     def close(self) -> None:
-        """The stream is gone: clocks of turns it has taken run on, the time to come back runs."""
+        """The stream is gone: clocks that have started run on, the time to come back runs."""
         if self.closed:
             return
         self.closed = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from pegboard.matches.clock import CONFIRM_NS, MILLISECOND, Deadlines, SeatClock
+from pegboard.matches.clock import CONFIRM_NS, MILLISECOND, SECOND, Deadlines, SeatClock
 from pegboard.matches.log import Log, lines_of
 from pegboard.matches.spec import MatchSpec, Result
 from pegboard.rules.errors import ClaimTooHigh, InvalidRequest, MustGoOut
@@ -27,8 +27,11 @@ FindGame = Callable[[str, Mapping[str, str]], Game]
 NO_CLAIM = 1 << 30
 """More than any claim: none was refused as too high."""
 
-CONFIRMATIONS_MAX = 10
-"""How often a busy loop may put off the end of an overdue turn."""
+CONFIRMATIONS_MAX = 50
+"""How often a busy loop, or messages of the bot, may put off the end of an overdue turn."""
+
+WAIT_LOOK_NS = 10 * SECOND
+"""How often, at least, a turn that waits is looked at."""
 
 
 class Referee(Protocol):
@@ -39,12 +42,21 @@ class Referee(Protocol):
         """The heap that all clocks share."""
         ...
 
+    @property
+    def wait_ns(self) -> int:
+        """How long the turns of a seat may wait in one match, in all."""
+        ...
+
     def startup_over(self, match: Match, now_ns: int) -> int:
         """Forfeit a bot that has never come. Return when to ask again, or 0."""
         ...
 
-    def turn_over(self, player: Player) -> None:
-        """The player's time is up."""
+    def limit_over(self, match: Match) -> None:
+        """The match has lasted as long as it may."""
+        ...
+
+    def turn_over(self, player: Player, now_ns: int) -> int:
+        """The player's time is up. Return when to ask again, or 0."""
         ...
 
 
@@ -92,41 +104,57 @@ class OpenTurn:
         """The seat that is asked."""
         return self.player.seat
 
-    def start(self, now_ns: int) -> tuple[int, int]:
-        """The turn goes to the bot now: its clock starts, unless it runs already.
-
-        Returns the milliseconds left for this turn and those in the bank (0: no bank).
-        """
+    def start(self, now_ns: int) -> None:
+        """The turn can go to the bot now: its clock starts."""
         player = self.player
         clock = player.clock
+        assert player.turn is self
+        assert not clock.started_ns
         deadlines = player.match.referee.deadlines
-        lag_ns = deadlines.lag_ns
-        if player.turn is not self:
-            return 0, clock.bank_ms
-        if clock.started_ns:
-            return clock.left_ms(now_ns, lag_ns), clock.bank_ms
-        clock.start(now_ns, lag_ns)
+        clock.start(now_ns, deadlines.lag_ns)
+        player.bot.running += 1
         ends_ns = now_ns + clock.limit_ns + clock.spare_ns
         if not clock.armed_ns or ends_ns < clock.armed_ns:
             clock.armed_ns = ends_ns
             deadlines.push(ends_ns, player)
-        return clock.limit_ns // MILLISECOND, clock.bank_ms
+
+    def wait(self, now_ns: int) -> None:
+        """The turn cannot go to the bot yet: its clock stands still, as long as it may."""
+        player = self.player
+        clock = player.clock
+        deadlines = player.match.referee.deadlines
+        clock.wait(now_ns, deadlines.lag_ns)
+        if not clock.armed_ns:
+            ends_ns = clock.wait_ends_ns(player.match.referee.wait_ns, deadlines.lag_ns)
+            clock.armed_ns = max(now_ns, min(ends_ns, now_ns + WAIT_LOOK_NS))
+            deadlines.push(clock.armed_ns, player)
+
+    def time_ms(self, now_ns: int) -> tuple[int, int]:
+        """Return the milliseconds left for this turn and those in the bank (0: no bank)."""
+        player = self.player
+        clock = player.clock
+        if player.turn is not self:
+            return 0, clock.bank_ms
+        return clock.left_ms(now_ns, player.match.referee.deadlines.lag_ns), clock.bank_ms
 
     def close(self) -> None:
         """Nobody waits for an answer any more."""
         bot = self.player.bot
-        if not self.sent:
-            bot.ready.pop(self, None)
-        else:
+        if self.sent:
             bot.out -= 1
-            if bot.limited and bot.ready:
-                bot.wake()
+        else:
+            bot.ready.pop(self, None)
+        if self.player.clock.started_ns:
+            bot.running -= 1
+        if bot.waiting or bot.most:
+            bot.waiting.pop(self, None)
+            bot.make_room()
 
 
 class Player:
     """A bot at a seat of one match. `turn` is open, `last` was answered last; `asked` counts turns."""
 
-    __slots__ = ("asked", "bot", "clock", "last", "match", "overdue", "seat", "turn")
+    __slots__ = ("absence", "asked", "bot", "clock", "last", "match", "overdue", "seat", "turn")
 
     def __init__(self, match: Match, seat: Seat, bot: Bot, clock: SeatClock) -> None:
         self.match = match
@@ -137,6 +165,7 @@ class Player:
         self.turn: OpenTurn | None = None
         self.last: OpenTurn | None = None
         self.overdue: Overdue | None = None
+        self.absence: Absence | None = None
 
     def due(self, when_ns: int, now_ns: int) -> int:
         """End the turn if its time is up, and certainly so (see `clock`)."""
@@ -144,43 +173,113 @@ class Player:
         if when_ns != clock.armed_ns:
             return 0  # another entry took over
         clock.armed_ns = 0
-        if self.turn is None or not clock.started_ns:
+        turn = self.turn
+        if turn is None:
             return 0
+        again_ns = 0
+        if clock.started_ns:
+            again_ns = self._overdue(turn, now_ns)
+        elif clock.waiting_ns:
+            again_ns = self._waits(turn, now_ns)
+        if again_ns:
+            clock.armed_ns = again_ns
+        return again_ns
+
+    def _overdue(self, turn: OpenTurn, now_ns: int) -> int:
+        """End the turn if its time is up. Return when to ask again, or 0."""
         lag_ns = self.match.referee.deadlines.lag_ns
-        ends_ns = clock.ends_ns(lag_ns)
-        if ends_ns <= now_ns:
-            if self._confirmed(self.turn, lag_ns):
-                self.match.referee.turn_over(self)
-                return 0
-            ends_ns = now_ns + CONFIRM_NS
-        clock.armed_ns = ends_ns
-        return ends_ns
+        ends_ns = self.clock.ends_ns(lag_ns)
+        if ends_ns > now_ns:
+            return ends_ns
+        if self._confirmed(turn, lag_ns):
+            return self.match.referee.turn_over(self, now_ns)
+        return now_ns + CONFIRM_NS
+
+    def _waits(self, turn: OpenTurn, now_ns: int) -> int:
+        """Start the clock if the seat has waited for too long. Return when to ask again, or 0.
+
+        A bot that has not come to this match yet has the start-up time, which is another affair.
+        """
+        referee = self.match.referee
+        ends_ns = self.clock.wait_ends_ns(referee.wait_ns, referee.deadlines.lag_ns)
+        if ends_ns > now_ns:
+            return min(ends_ns, now_ns + WAIT_LOOK_NS)
+        if not self.bot.came_to(self.match):
+            return now_ns + WAIT_LOOK_NS
+        self.bot.let_go(turn, now_ns)
+        return 0
 
     def _confirmed(self, turn: OpenTurn, lag_ns: int) -> bool:
-        """Whether the turn was overdue before and the loop has been punctual since."""
+        """Whether the turn was overdue before, and whatever had arrived by then has been read since."""
+        probe = self.match.referee.deadlines.probe
+        heard = self.bot.heard
         before = self.overdue
         times = 0
         if before is not None and before.turn is turn:
-            if before.lag_ns == lag_ns or before.times == CONFIRMATIONS_MAX:
+            if not probe.passed(before.proof):
+                return False
+            quiet = before.lag_ns == lag_ns and before.heard == heard
+            if quiet or before.times == CONFIRMATIONS_MAX:
                 return True
             times = before.times
-        self.overdue = Overdue(turn, lag_ns, times + 1)
+        self.overdue = Overdue(turn, lag_ns, heard, probe.ask(), times + 1)
         return False
 
     def close_turn(self) -> None:
         """Withdraw the open turn, if any."""
         if self.turn is not None:
             turn, self.turn = self.turn, None
-            self.clock.withdraw()
             turn.close()
+            self.clock.withdraw()
 
 
 class Overdue(NamedTuple):
-    """A turn found overdue, at which lag, for which time."""
+    """A turn found overdue: at which lag, how many messages the bot had sent, for which time."""
 
     turn: OpenTurn
     lag_ns: int
+    heard: int
+    proof: int
     times: int
+
+
+class Absence(NamedTuple):
+    """A bot found to be away for too long: since when, and the proof that nothing of it lies unread."""
+
+    left_ns: int
+    proof: int
+
+
+class MatchLimit:
+    """When a match has lasted as long as it may (`TimeControl.match_ms`; see `Deadline`)."""
+
+    __slots__ = ("_match", "_proof")
+
+    def __init__(self, match: Match) -> None:
+        self._match = match
+        self._proof = -1  # none asked for yet
+
+    def ends_ns(self) -> int:
+        """Return when that is, by the lag known now."""
+        match = self._match
+        lag_ns = match.referee.deadlines.lag_ns - match.created_lag_ns
+        return match.created_ns + match.spec.time_control.match_ms * MILLISECOND + lag_ns
+
+    def due(self, when_ns: int, now_ns: int) -> int:
+        """End the match if it is time."""
+        match = self._match
+        if match.ending is not None:
+            return 0
+        ends_ns = self.ends_ns()
+        if ends_ns > now_ns:
+            return ends_ns
+        probe = match.referee.deadlines.probe
+        if self._proof < 0:
+            self._proof = probe.ask()
+        if not probe.passed(self._proof):
+            return now_ns + CONFIRM_NS
+        match.referee.limit_over(match)
+        return 0
 
 
 class Archive(NamedTuple):
@@ -334,6 +433,14 @@ class Match:
             rules_version=self.rules_version,
         )
 
+    def open_turns(self, bot: Bot) -> list[OpenTurn]:
+        """Return the turns that the bot can be told of."""
+        return [
+            player.turn
+            for player in self.players
+            if player.bot is bot and player.turn is not None and not player.turn.held
+        ]
+
     def bots(self) -> list[Bot]:
         """Return the bots that sit here, each once."""
         return list(dict.fromkeys([player.bot for player in self.players]))
@@ -422,13 +529,18 @@ class _Nobody:
     """The referee of a match that is over."""
 
     deadlines = Deadlines()
+    wait_ns = 0
 
     def startup_over(self, match: Match, now_ns: int) -> int:
         """Do nothing."""
         return 0
 
-    def turn_over(self, player: Player) -> None:
+    def limit_over(self, match: Match) -> None:
         """Do nothing."""
+
+    def turn_over(self, player: Player, now_ns: int) -> int:
+        """Do nothing."""
+        return 0
 
 
 NOBODY = _Nobody()

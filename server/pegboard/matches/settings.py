@@ -9,14 +9,18 @@ from dataclasses import dataclass
 class HostSettings:
     """Settings of one host.
 
-    `reconnect_s`: how long a bot may be away. `move_ms`, `startup_ms`, `illegal_move_limit`: the
-    defaults of a match. `lag_ms`: what a seat may overrun, refilled by `lag_refill_ms` with each
-    answer. `finished_kept`: finished matches kept in memory, of which `events_kept` with their events.
-    `batch_max`: matches created at once. `store_patience_s`: how long to go on trying when the store
-    cannot be written.
+    `reconnect_s`: how long a bot may be away. `wait_s`: how long the turns of a seat may wait in one
+    match, in all, before their clocks run anyway: because the bot was away or had as many turns as it
+    takes. `polls_max`: calls of `GetTurn` that a bot may have open. `move_ms`, `startup_ms`,
+    `illegal_move_limit`: the defaults of a match. `lag_ms`: what a seat may overrun, refilled by
+    `lag_refill_ms` with each answer. `finished_kept`: finished matches kept in memory, of which
+    `events_kept` with their events. `batch_max`: matches created at once. `store_patience_s`: how long
+    to go on trying when the store cannot be written.
     """
 
     reconnect_s: float = 30.0
+    wait_s: float = 3600.0
+    polls_max: int = 64
     move_ms: int = 10_000
     startup_ms: int = 60_000
     illegal_move_limit: int = 3

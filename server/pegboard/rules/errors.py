@@ -33,6 +33,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pegboard.rules.plain import quoted
+
 
 class PegboardError(ValueError):
     """Base of all errors that somebody outside can cause."""
@@ -47,7 +49,9 @@ class UnknownVariant(PegboardError):
 
     def __init__(self, variant: str, nearest: tuple[str, ...] = ()) -> None:
         hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-        super().__init__(f"no variant {variant!r}{hint or '; `pegboard variants` lists them'}")
+        super().__init__(
+            f"no variant {quoted(variant)}{hint or '; `pegboard variants` lists them'}"
+        )
         self.variant = variant
         self.nearest = nearest
 

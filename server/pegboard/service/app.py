@@ -7,11 +7,9 @@ import gc
 import logging
 import os
 import signal
-import socket
 import ssl
-import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +22,30 @@ from grpc_reflection.v1alpha import reflection
 from pegboard.matches.host import MatchHost
 from pegboard.matches.store import Durability, Store, open_store
 from pegboard.rules.errors import InvalidRequest
+from pegboard.rules.plain import plain, quoted
+from pegboard.service.addresses import (
+    Place,
+    check_unix,
+    find_places,
+    make_way,
+    split,
+    unix_address,
+    unix_target,
+)
 from pegboard.service.catalog_service import CatalogService
+from pegboard.service.gate import Gate
 from pegboard.service.match_service import MatchService
 from pegboard.service.play_service import PlayService
+from pegboard.service.probe import ServerProbe
 from pegboard.service.settings import Limits, ServeSettings
 from pegboard.service.tokens import Tokens, load_tokens
-from pegboard.v1 import catalog_pb2_grpc, match_pb2_grpc
 
 SERVICES = ("CatalogService", "MatchService", "PlayService")
-UNIX_PATH_BYTES = 107
 LEVELS = ("debug", "info", "warning", "error")
+LOG_VALUE_MOST = 400
+"""The most characters of a value in the log..."""
+LOG_WHOLE = frozenset({"exception", "traceback"})
+"""...but of these, which are ours."""
 
 _log = structlog.get_logger("pegboard.server")
 
@@ -55,7 +67,7 @@ async def serve(settings: ServeSettings, announce: Callable[[str], None] = print
     check_addresses(settings, tokens)
     store = open_settings_store(settings)
     host = MatchHost(store)
-    server = Server(host, tokens, settings.limits)
+    server = Server(host, Gate(tokens, settings.limits, settings.public))
     try:
         await host.open()
         addresses = server.bind(settings)
@@ -79,18 +91,19 @@ async def serve(settings: ServeSettings, announce: Callable[[str], None] = print
 class Server:
     """The gRPC server around one host."""
 
-    def __init__(self, host: MatchHost, tokens: Tokens, limits: Limits) -> None:
+    def __init__(self, host: MatchHost, gate: Gate) -> None:
         self._host = host
-        self._limits = limits
+        self._limits = gate.limits
         self._stopping: asyncio.Task[None] | None = None
-        self._server = grpc.aio.server(options=server_options(limits))
-        self._play = PlayService(host, tokens, limits)
+        self._server = grpc.aio.server(options=server_options(gate.limits))
+        self._play = PlayService(host, gate)
         self._health = health.aio.HealthServicer()
+        self.probe = ServerProbe()
         self._pulse: asyncio.Task[None] | None = None
-        catalog_pb2_grpc.add_CatalogServiceServicer_to_server(CatalogService(), self._server)
-        matches = MatchService(host, tokens, limits)
-        match_pb2_grpc.add_MatchServiceServicer_to_server(matches, self._server)
-        self._server.add_generic_rpc_handlers((self._play.handlers(),))
+        matches, catalog = MatchService(host, gate), CatalogService()
+        self._server.add_generic_rpc_handlers(
+            (self._play.handler(), matches.handler(), catalog.handler(gate))
+        )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         names = [f"pegboard.v1.{name}" for name in SERVICES]
         self._names = ["", *names]
@@ -100,41 +113,48 @@ class Server:
 
     def bind(self, settings: ServeSettings) -> list[str]:
         """Listen and return the addresses, ports filled in. Raises `InvalidRequest`."""
-        addresses = [self._bind_unix(path) for path in settings.unix]
         credentials = tls_credentials(settings)
-        return addresses + [self._bind_port(each, credentials) for each in settings.listen]
+        places = find_places(settings.listen)
+        addresses = [self._bind_unix(path) for path in settings.unix]
+        addresses += [self._bind_place(place, credentials) for place in places]
+        exposed = [place.shown for place in places if not place.is_loopback]
+        if exposed and credentials is None:
+            warn_of_clear_text(exposed)
+        return addresses
 
     def _bind_unix(self, path: Path) -> str:
         make_way(path)
-        address = f"unix:{path.absolute()}"
         # Only the server's own user may connect: the socket is made without rights for others.
         mask = os.umask(0o177)
         try:
-            self._server.add_insecure_port(address)
+            self._server.add_insecure_port(unix_target(path))
         except RuntimeError:
             raise InvalidRequest(
-                f"cannot listen on {path}; is its folder there, and ours?"
+                f"cannot listen on {plain(str(path))}; is its folder there, and ours?"
             ) from None
         finally:
             os.umask(mask)
-        return address
+        return unix_address(path)
 
-    def _bind_port(self, address: str, credentials: grpc.ServerCredentials | None) -> str:
-        host = address.rpartition(":")[0]
-        try:
-            if credentials is None:
-                port = self._server.add_insecure_port(address)
-            else:
-                port = self._server.add_secure_port(address, credentials)
-        except RuntimeError:
-            raise InvalidRequest(
-                f"cannot listen on {address}; is the port taken, or the host another machine's?"
-            ) from None
-        return f"{host}:{port}" if credentials is None else f"https://{host}:{port}"
+    def _bind_place(self, place: Place, credentials: grpc.ServerCredentials | None) -> str:
+        for literal in place.literals():
+            try:
+                if credentials is None:
+                    self._server.add_insecure_port(literal)
+                else:
+                    self._server.add_secure_port(literal, credentials)
+            except RuntimeError:
+                raise InvalidRequest(
+                    f"cannot listen on {literal}; the port was taken just now, choose another one"
+                ) from None
+        return place.shown if credentials is None else f"https://{place.shown}"
 
     async def start(self) -> None:
         """Begin to answer."""
+        self.probe.listen(self._server)
         await self._server.start()
+        self.probe.start()
+        self._host.deadlines.probe = self.probe
         for name in self._names:
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         self._pulse = asyncio.create_task(self._play.pulse())
@@ -151,6 +171,7 @@ class Server:
         ending = asyncio.create_task(self._server.stop(self._limits.stop_s))
         await asyncio.sleep(0)  # from here on no new call comes
         await self._host.close()  # watchers end by this
+        await self.probe.stop()
         await ending
         if self._pulse is not None:
             self._pulse.cancel()
@@ -159,7 +180,8 @@ class Server:
 def server_options(limits: Limits) -> list[tuple[str, Any]]:
     """Return gRPC's options: bounded messages, dead peers found, no port shared by accident."""
     return [
-        ("grpc.max_receive_message_length", limits.message_bytes),
+        ("grpc.max_receive_message_length", limits.received_bytes),
+        ("grpc.max_concurrent_streams", limits.streams_per_connection),
         ("grpc.so_reuseport", 0),
         ("grpc.keepalive_time_ms", 20_000),
         ("grpc.keepalive_timeout_ms", 20_000),
@@ -178,33 +200,18 @@ def check_addresses(settings: ServeSettings, tokens: Tokens) -> None:
             "a TCP port needs --tokens FILE, since everybody can reach it; without tokens use --unix"
         )
     for address in settings.listen:
-        host, colon, port = address.rpartition(":")
-        if not colon or not host or not port.isdigit() or int(port) > 65535:
-            raise InvalidRequest(f"no address {address!r}; write HOST:PORT, like 127.0.0.1:50151")
+        split(address)
     for path in settings.unix:
-        size = len(os.fsencode(path.absolute()))
-        if size > UNIX_PATH_BYTES:
-            raise InvalidRequest(
-                f"the socket path {path} has {size} bytes; at most {UNIX_PATH_BYTES} are possible"
-            )
+        check_unix(path)
 
 
-def make_way(path: Path) -> None:
-    """Remove a socket that a dead server left. Raises `InvalidRequest` for a live one or a file."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return
-    if not stat.S_ISSOCK(mode):
-        raise InvalidRequest(f"{path} is there and no socket; choose another path")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1.0)
-        try:
-            probe.connect(str(path))
-        except OSError:
-            path.unlink(missing_ok=True)
-            return
-    raise InvalidRequest(f"another server listens on {path}; stop it or choose another path")
+def warn_of_clear_text(addresses: list[str]) -> None:
+    """Say on standard error that others on the way can read tokens and cards."""
+    sys.stderr.write(
+        f"pegboard: warning: tokens and moves travel in clear text to {', '.join(addresses)}; give"
+        " --tls-certificate and --tls-key, or listen on 127.0.0.1 behind a proxy or a tunnel\n"
+    )
+    sys.stderr.flush()
 
 
 def tls_credentials(settings: ServeSettings) -> grpc.ServerCredentials | None:
@@ -234,7 +241,9 @@ def open_settings_store(settings: ServeSettings) -> Store:
         durability = Durability(settings.durability)
     except ValueError:
         choices = ", ".join(each.value for each in Durability)
-        raise InvalidRequest(f"no durability {settings.durability!r}; one of {choices}") from None
+        raise InvalidRequest(
+            f"no durability {quoted(settings.durability)}; one of {choices}"
+        ) from None
     if settings.store is None:
         durability = Durability.MEMORY
     return open_store(None if durability is Durability.MEMORY else settings.store, durability)
@@ -260,19 +269,45 @@ def watch_for_stop(stop: asyncio.Event, stop_on_eof: bool) -> None:
 
 
 def configure_log(level: str) -> None:
-    """Log to standard error, a line an entry. Raises `InvalidRequest` for an unknown level."""
+    """Log to standard error, a line an entry: values are written as Python writes them, on one line.
+
+    Raises `InvalidRequest` for an unknown level.
+    """
     if level not in LEVELS:
-        raise InvalidRequest(f"no log level {level!r}; one of {', '.join(LEVELS)}")
+        raise InvalidRequest(f"no log level {quoted(level)}; one of {', '.join(LEVELS)}")
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
             structlog.processors.format_exc_info,
+            bound_values,
             structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: StandardError(),
     )
+
+
+class StandardError:
+    """Writes entries to standard error as it is now. Where nothing reads it, a server still serves."""
+
+    def msg(self, line: str) -> None:
+        """Write one entry."""
+        try:
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+        except (OSError, ValueError):  # closed, or a pipe without a reader
+            pass
+
+    debug = info = warning = error = msg
+
+
+def bound_values(_logger: Any, _method: str, entry: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    """Cut long text of an entry, whoever caused it: a log is not filled by what bots say."""
+    for key, value in entry.items():
+        if isinstance(value, str) and len(value) > LOG_VALUE_MOST and key not in LOG_WHOLE:
+            entry[key] = plain(value, LOG_VALUE_MOST)
+    return entry
 
 
 def tune_collector() -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from pegboard.rules.catalog import CATALOG, Variant, find
-from pegboard.rules.errors import InvalidRequest
-from pegboard.service.errors import unary
-from pegboard.v1 import catalog_pb2, catalog_pb2_grpc
+import grpc
 
+from pegboard.rules.catalog import CATALOG, find
+from pegboard.rules.errors import InvalidRequest
+from pegboard.rules.plain import plain, quoted
+from pegboard.service.calls import service_handler
+from pegboard.service.gate import Access, Call, Gate
+from pegboard.v1 import catalog_pb2
+
+SERVICE = catalog_pb2.DESCRIPTOR.services_by_name["CatalogService"]
+CALLS = {"GetVariant": Call(Access.EVERYBODY), "ListVariants": Call(Access.EVERYBODY, 2)}
 COLLECTION = "variants/"
 PAGE_DEFAULT, PAGE_MAX = 50, 1000
 
@@ -20,8 +27,10 @@ def page_size(asked: int) -> int:
     return min(asked or PAGE_DEFAULT, PAGE_MAX)
 
 
-def variant_message(variant: Variant) -> catalog_pb2.Variant:
-    """Return a variant as a message."""
+@cache
+def variant_message(variant_id: str) -> catalog_pb2.Variant:
+    """Return a variant of the catalog as a message."""
+    variant = CATALOG[variant_id]
     game = variant.game
     return catalog_pb2.Variant(
         name=COLLECTION + variant.id,
@@ -44,22 +53,24 @@ def variant_message(variant: Variant) -> catalog_pb2.Variant:
     )
 
 
-class CatalogService(catalog_pb2_grpc.CatalogServiceServicer):
+class CatalogService:
     """Answers from the catalog in the rules."""
 
-    @unary
+    def handler(self, gate: Gate) -> grpc.GenericRpcHandler:
+        """Return what to register."""
+        return service_handler(SERVICE, self, CALLS, gate)
+
     async def GetVariant(
         self, request: catalog_pb2.GetVariantRequest, context: Any
     ) -> catalog_pb2.GetVariantResponse:
         """Return one variant."""
         if not request.name.startswith(COLLECTION):
             raise InvalidRequest(
-                f"no variant name {request.name[:80]!r}; write variants/ and the id"
+                f"no variant is named {quoted(request.name)}; write variants/ and the id"
             )
-        variant = find(request.name[len(COLLECTION) :])
-        return catalog_pb2.GetVariantResponse(variant=variant_message(variant))
+        variant = find(plain(request.name[len(COLLECTION) :]))
+        return catalog_pb2.GetVariantResponse(variant=variant_message(variant.id))
 
-    @unary
     async def ListVariants(
         self, request: catalog_pb2.ListVariantsRequest, context: Any
     ) -> catalog_pb2.ListVariantsResponse:
@@ -68,10 +79,10 @@ class CatalogService(catalog_pb2_grpc.CatalogServiceServicer):
         start = 0
         if request.page_token:
             if request.page_token not in CATALOG:
-                raise InvalidRequest("the page_token is none of this list; start without one")
+                raise InvalidRequest("the page_token is not of this list; start without one")
             start = ids.index(request.page_token)
         end = start + page_size(request.page_size)
         return catalog_pb2.ListVariantsResponse(
-            variants=[variant_message(CATALOG[variant]) for variant in ids[start:end]],
+            variants=[variant_message(variant) for variant in ids[start:end]],
             next_page_token=ids[end] if end < len(ids) else "",
         )

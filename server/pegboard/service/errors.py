@@ -1,12 +1,16 @@
-"""Errors of calls: `PegboardError` to a status with one `ErrorInfo`, our own bugs to INTERNAL."""
+"""Errors of calls: `PegboardError` to a status with one `ErrorInfo`, our own bugs to INTERNAL.
+
+A caller that goes away in the middle of a call shows as an error of gRPC's in whatever waits for it.
+That is not a fault of the server: the call just ends.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import wraps
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
+import grpc.aio
 import structlog
 from grpc_status import rpc_status
 
@@ -14,45 +18,36 @@ from pegboard.rules.errors import PegboardError, ServerFault
 from pegboard.wire.errors import status_of
 
 _log = structlog.get_logger("pegboard.service")
-_Service = TypeVar("_Service")
-_Response = TypeVar("_Response")
-_Unary = Callable[[_Service, Any, Any], Awaitable[_Response]]
-_Streaming = Callable[[_Service, Any, Any], AsyncIterator[_Response]]
 
 
-def unary(method: _Unary[_Service, _Response]) -> _Unary[_Service, _Response]:
-    """Let a method raise `PegboardError`s."""
+def refuse(context: Any, error: Exception, method: str) -> None:
+    """Let the call end with the error's status when its handler returns.
 
-    @wraps(method)
-    async def call(self: _Service, request: Any, context: Any) -> _Response:
-        try:
-            return await method(self, request, context)
-        except Exception as error:
-            await refuse(context, error, method.__name__)
-
-    return call
-
-
-def streaming(method: _Streaming[_Service, _Response]) -> _Streaming[_Service, _Response]:
-    """Let a method that yields responses raise `PegboardError`s."""
-
-    @wraps(method)
-    async def call(self: _Service, request: Any, context: Any) -> AsyncIterator[_Response]:
-        try:
-            async for response in method(self, request, context):
-                yield response
-        except Exception as error:
-            await refuse(context, error, method.__name__)
-
-    return call
-
-
-async def refuse(context: Any, error: Exception, method: str) -> NoReturn:
-    """End the call with the error's status; what is not a `PegboardError` is logged and hidden."""
+    What is not a `PegboardError` is logged and hidden. Raises `CancelledError` where the caller has
+    gone. gRPC's `abort` is not used: it keeps an exception whose traceback holds the call, the request
+    and itself, so that only the cycle collector frees them.
+    """
+    if has_left(context, error):
+        _log.debug("caller_left", method=method)
+        raise asyncio.CancelledError from None
     if not isinstance(error, PegboardError):
         error = server_fault(error, method)
-    await context.abort_with_status(rpc_status.to_status(status_of(error)))
-    raise AssertionError("abort_with_status raises")
+    status = rpc_status.to_status(status_of(error))
+    context.set_code(status.code)
+    context.set_details(status.details)
+    context.set_trailing_metadata(status.trailing_metadata)
+
+
+def has_left(context: Any, error: Exception) -> bool:
+    """Whether an error only says that the caller has cancelled the call or lost its connection.
+
+    gRPC raises `InternalError` for operations on a call that is over, before or after it has marked
+    the call as cancelled; its other errors of that kind count only where it has.
+    """
+    if isinstance(error, grpc.aio.InternalError):
+        return True
+    over = isinstance(error, grpc.aio.BaseError | asyncio.InvalidStateError)
+    return over and bool(context.cancelled())
 
 
 def server_fault(error: Exception, method: str) -> ServerFault:

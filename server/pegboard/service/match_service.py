@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
+
+import grpc
 
 from pegboard.matches.host import CreateRequest, MatchHost
 from pegboard.matches.match import Match
 from pegboard.rules.errors import InvalidRequest, MatchRunning, PermissionDenied, UnknownSeat
 from pegboard.rules.game import Seat
+from pegboard.rules.plain import sentence
+from pegboard.service.calls import service_handler
 from pegboard.service.catalog_service import page_size
-from pegboard.service.errors import streaming, unary
-from pegboard.service.messages import event_messages, match_id, match_message, read_spec
-from pegboard.service.settings import Limits
-from pegboard.service.tokens import Caller, Tokens, bearer_token
-from pegboard.v1 import match_pb2, match_pb2_grpc
+from pegboard.service.gate import Access, Call, Gate
+from pegboard.service.messages import (
+    check_text,
+    event_messages,
+    match_id,
+    match_message,
+    read_spec,
+)
+from pegboard.service.tokens import Caller
+from pegboard.v1 import match_pb2
 from pegboard.wire.records import record_message
 
+SERVICE = match_pb2.DESCRIPTOR.services_by_name["MatchService"]
+CALLS = {
+    "CreateMatch": Call(Access.ORGANISER),
+    "BatchCreateMatches": Call(Access.ORGANISER),
+    "CancelMatch": Call(Access.ORGANISER),
+    "ForfeitMatch": Call(Access.ORGANISER),
+    "WatchFinishedMatches": Call(Access.ORGANISER),
+    "GetMatch": Call(Access.READER),
+    "GetRecord": Call(Access.READER, 5),
+    "ListMatches": Call(Access.READER),  # and one for ten of the page
+    "WatchMatch": Call(Access.READER, 20),
+}
 BATCH_MAX = 1000
 RESULTS_PER_MESSAGE = 200
+_MATCHES_PER_UNIT = 10
+_MESSAGES_AT_ONCE = 64
+"""Then the loop has a turn: a page of a thousand takes some 50 ms."""
 _FINISHED = {
     match_pb2.MATCH_STATE_UNSPECIFIED: None,
     match_pb2.MATCH_STATE_RUNNING: False,
@@ -26,48 +51,57 @@ _FINISHED = {
 }
 
 
-class MatchService(match_pb2_grpc.MatchServiceServicer):
-    """Reading is free for every caller; creating, ending and results need an organiser's token."""
+async def _messages(matches: Sequence[Match]) -> list[match_pb2.Match]:
+    messages: list[match_pb2.Match] = []
+    for start in range(0, len(matches), _MESSAGES_AT_ONCE):
+        messages += map(match_message, matches[start : start + _MESSAGES_AT_ONCE])
+        await asyncio.sleep(0)
+    return messages
 
-    def __init__(self, host: MatchHost, tokens: Tokens, limits: Limits) -> None:
+
+class MatchService:
+    """Reading needs any token; creating, ending and results need an organiser's (`CALLS`)."""
+
+    def __init__(self, host: MatchHost, gate: Gate) -> None:
         self._host = host
-        self._tokens = tokens
-        self._limits = limits
+        self._gate = gate
+        self._limits = gate.limits
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """Return what to register."""
+        return service_handler(SERVICE, self, CALLS, self._gate)
 
     def _caller(self, context: Any) -> Caller:
-        return self._tokens.caller(bearer_token(context.invocation_metadata()))
+        return self._gate.caller(context)
 
-    @unary
     async def CreateMatch(
         self, request: match_pb2.CreateMatchRequest, context: Any
     ) -> match_pb2.CreateMatchResponse:
         """Create one match."""
-        self._caller(context).require_organiser()
         (match,) = await self._create([request])
         return match_pb2.CreateMatchResponse(match=match_message(match))
 
-    @unary
     async def BatchCreateMatches(
         self, request: match_pb2.BatchCreateMatchesRequest, context: Any
     ) -> match_pb2.BatchCreateMatchesResponse:
         """Create all or none."""
-        self._caller(context).require_organiser()
         if not 1 <= len(request.requests) <= BATCH_MAX:
             raise InvalidRequest(
                 f"a batch has 1 to {BATCH_MAX} requests, not {len(request.requests)}"
             )
         matches = await self._create(request.requests)
-        return match_pb2.BatchCreateMatchesResponse(matches=map(match_message, matches))
+        return match_pb2.BatchCreateMatchesResponse(matches=await _messages(matches))
 
     async def _create(self, requests: Sequence[match_pb2.CreateMatchRequest]) -> list[Match]:
-        return await self._host.create(
-            [
-                CreateRequest(read_spec(request.spec), request.match_id, request.request_id)
-                for request in requests
-            ]
-        )
+        made = [self._request(request) for request in requests]
+        for bot in sorted({bot for request in made for bot in request.spec.bots if bot}):
+            self._gate.tokens.check_bot(bot)
+        return await self._host.create(made)
 
-    @unary
+    def _request(self, request: match_pb2.CreateMatchRequest) -> CreateRequest:
+        check_text("request_id", request.request_id)
+        return CreateRequest(read_spec(request.spec), request.match_id, request.request_id)
+
     async def GetMatch(
         self, request: match_pb2.GetMatchRequest, context: Any
     ) -> match_pb2.GetMatchResponse:
@@ -75,42 +109,41 @@ class MatchService(match_pb2_grpc.MatchServiceServicer):
         match = self._host.get(match_id(request.name))
         return match_pb2.GetMatchResponse(match=match_message(match))
 
-    @unary
     async def ListMatches(
         self, request: match_pb2.ListMatchesRequest, context: Any
     ) -> match_pb2.ListMatchesResponse:
         """Return a page of matches, newest first."""
+        check_text("label", request.label)
+        check_text("page_token", request.page_token)
         if request.state not in _FINISHED:
             raise InvalidRequest(f"no match state has the number {request.state}")
+        size = page_size(request.page_size)
+        self._gate.charge(context, size // _MATCHES_PER_UNIT)
         matches, token = self._host.list(
             label=request.label,
             finished=_FINISHED[request.state],
-            page_size=page_size(request.page_size),
+            page_size=size,
             page_token=request.page_token,
         )
         return match_pb2.ListMatchesResponse(
-            matches=map(match_message, matches), next_page_token=token
+            matches=await _messages(matches), next_page_token=token
         )
 
-    @unary
     async def CancelMatch(
         self, request: match_pb2.CancelMatchRequest, context: Any
     ) -> match_pb2.CancelMatchResponse:
         """End a match without a result."""
-        self._caller(context).require_organiser()
         match = await self._host.cancel(match_id(request.name))
         return match_pb2.CancelMatchResponse(match=match_message(match))
 
-    @unary
     async def ForfeitMatch(
         self, request: match_pb2.ForfeitMatchRequest, context: Any
     ) -> match_pb2.ForfeitMatchResponse:
         """End a match because a bot is gone."""
-        self._caller(context).require_organiser()
-        match = await self._host.forfeit(match_id(request.name), request.seat, request.detail)
+        detail = sentence(request.detail)
+        match = await self._host.forfeit(match_id(request.name), request.seat, detail)
         return match_pb2.ForfeitMatchResponse(match=match_message(match))
 
-    @unary
     async def GetRecord(
         self, request: match_pb2.GetRecordRequest, context: Any
     ) -> match_pb2.GetRecordResponse:
@@ -121,7 +154,6 @@ class MatchService(match_pb2_grpc.MatchServiceServicer):
         reveal = not match.spec.withhold_seed or self._caller(context).organiser is not None
         return match_pb2.GetRecordResponse(record=record_message(match.record(reveal)))
 
-    @streaming
     async def WatchMatch(
         self, request: match_pb2.WatchMatchRequest, context: Any
     ) -> AsyncIterator[match_pb2.WatchMatchResponse]:
@@ -150,12 +182,10 @@ class MatchService(match_pb2_grpc.MatchServiceServicer):
             )
         return request.seat
 
-    @streaming
     async def WatchFinishedMatches(
         self, request: match_pb2.WatchFinishedMatchesRequest, context: Any
     ) -> AsyncIterator[match_pb2.WatchFinishedMatchesResponse]:
         """Yield matches with their records as they finish."""
-        self._caller(context).require_organiser()
         async for matches in self._host.finished(request.label, request.include_earlier):
             if not matches:
                 yield match_pb2.WatchFinishedMatchesResponse(caught_up=True)

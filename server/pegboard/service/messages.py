@@ -11,18 +11,31 @@ from pegboard.matches.rejection import Rejection
 from pegboard.matches.spec import MatchSpec, Result, TimeControl
 from pegboard.rules.errors import InvalidRequest
 from pegboard.rules.game import Seat
+from pegboard.rules.plain import plain, quoted, sentence
 from pegboard.rules.shuffle import SEED_BYTES
 from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.codec import event_message
 
 COLLECTION = "matches/"
+ID_MOST = 80
+"""More characters than any id has (63): what is cut off there makes no difference."""
+TEXT_MOST = 200
+"""The most characters of a label, a nonce, a block or another name that organisers choose."""
+OPTIONS_MOST = 64
+SEATS_MOST = 16
 
 
 def match_id(name: str) -> str:
     """Return the id of `matches/{id}`. Raises `InvalidRequest`."""
     if not name.startswith(COLLECTION) or len(name) == len(COLLECTION):
-        raise InvalidRequest(f"no match name {name[:80]!r}; write matches/ and the id")
-    return name[len(COLLECTION) :]
+        raise InvalidRequest(f"no match is named {quoted(name)}; write matches/ and the id")
+    return name[len(COLLECTION) : len(COLLECTION) + ID_MOST]
+
+
+def check_text(field: str, text: str) -> None:
+    """Raise `InvalidRequest` where a text is too long."""
+    if len(text) > TEXT_MOST:
+        raise InvalidRequest(f"{field} has {len(text)} characters; at most {TEXT_MOST} are taken")
 
 
 def _timestamp(seconds: float) -> Timestamp:
@@ -58,7 +71,11 @@ def spec_message(spec: MatchSpec) -> match_pb2.MatchSpec:
 
 
 def read_spec(message: match_pb2.MatchSpec) -> MatchSpec:
-    """Return the spec of a message, defaults filled in. Raises `InvalidRequest` for a bad seed."""
+    """Return the spec of a message, defaults filled in.
+
+    Raises `InvalidRequest` for a bad seed and for fields that are longer than any of use.
+    """
+    _check_sizes(message)
     if message.seed and len(message.seed) != SEED_BYTES:
         raise InvalidRequest(f"a seed has {SEED_BYTES} bytes, not {len(message.seed)}")
     control, default = message.time_control, TimeControl()
@@ -81,6 +98,21 @@ def read_spec(message: match_pb2.MatchSpec) -> MatchSpec:
         block=message.block,
         block_matches=message.block_matches,
     )
+
+
+def _check_sizes(message: match_pb2.MatchSpec) -> None:
+    for field in ("variant", "label", "nonce", "block"):
+        check_text(field, getattr(message, field))
+    if len(message.options) > OPTIONS_MOST or len(message.bots) > SEATS_MOST:
+        raise InvalidRequest(
+            f"a match has at most {SEATS_MOST} bots and {OPTIONS_MOST} options, not"
+            f" {len(message.bots)} and {len(message.options)}"
+        )
+    for key, value in message.options.items():
+        check_text("the key of an option", key)
+        check_text(f"option {plain(key)}", value)
+    for bot in message.bots:
+        check_text("the name of a bot", bot)
 
 
 def result_message(result: Result) -> match_pb2.Result:
@@ -145,10 +177,10 @@ def rejected_message(
     """Return why an answer did not count; `match` is the match's id."""
     reason: Any = int(rejection.reason)
     return play_pb2.MoveRejected(
-        match=COLLECTION + match,
+        match=COLLECTION + plain(match),
         seat=seat,
         turn_id=turn_id,
         reason=reason,
-        detail=rejection.detail,
+        detail=sentence(rejection.detail),
         attempts_left=rejection.attempts_left,
     )

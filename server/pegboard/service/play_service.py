@@ -12,16 +12,21 @@ import structlog
 from google.protobuf.message import DecodeError
 
 from pegboard.matches.host import MatchHost
-from pegboard.rules.errors import InvalidRequest, Unavailable
-from pegboard.service.errors import refuse, unary
+from pegboard.rules.errors import InvalidRequest, TooManyRequests, Unavailable
+from pegboard.rules.plain import plain
+from pegboard.service.calls import service_handler
+from pegboard.service.errors import refuse
+from pegboard.service.gate import Access, Call, Gate
 from pegboard.service.messages import match_id, rejected_message
 from pegboard.service.session import PlaySession, Traffic, encode_turn, typed_answer
-from pegboard.service.settings import Limits
-from pegboard.service.tokens import Tokens, bearer_token
+from pegboard.service.tokens import bearer_token
 from pegboard.v1 import play_pb2
 
 PROTOCOL_VERSION = 1
-SERVICE = "pegboard.v1.PlayService"
+SERVICE = play_pb2.DESCRIPTOR.services_by_name["PlayService"]
+CALLS = {"GetTurn": Call(Access.BOT), "SubmitMove": Call(Access.BOT)}
+_MATCHES_PER_UNIT = 10
+"""Running matches whose turns are sent again for one unit more of a Hello (`Limits.hello_units`)."""
 _PULSES_PER_BEAT = 10
 
 _log = structlog.get_logger("pegboard.play")
@@ -30,36 +35,22 @@ _log = structlog.get_logger("pegboard.play")
 class PlayService:
     """Bots dial in here."""
 
-    def __init__(self, host: MatchHost, tokens: Tokens, limits: Limits) -> None:
+    def __init__(self, host: MatchHost, gate: Gate) -> None:
         self._host = host
-        self._tokens = tokens
-        self._limits = limits
+        self._gate = gate
+        self._limits = gate.limits
         self._traffic = Traffic()
         self._sessions: set[PlaySession] = set()
+        self._greeting: dict[asyncio.Task[Any], None] = {}
         self._stopping = False
 
-    def handlers(self) -> grpc.GenericRpcHandler:
-        """Return the handlers to register.
+    def handler(self) -> grpc.GenericRpcHandler:
+        """Return what to register.
 
-        `Play` is raw bytes both ways: turns are written without building messages, and bytes that
-        are no message get an answer that says so.
+        `Play` is raw bytes both ways: turns are written without building messages.
         """
-        return grpc.method_handlers_generic_handler(
-            SERVICE,
-            {
-                "Play": grpc.stream_stream_rpc_method_handler(self.Play),
-                "GetTurn": grpc.unary_unary_rpc_method_handler(
-                    self.GetTurn,
-                    request_deserializer=play_pb2.GetTurnRequest.FromString,
-                    response_serializer=play_pb2.GetTurnResponse.SerializeToString,
-                ),
-                "SubmitMove": grpc.unary_unary_rpc_method_handler(
-                    self.SubmitMove,
-                    request_deserializer=play_pb2.SubmitMoveRequest.FromString,
-                    response_serializer=play_pb2.SubmitMoveResponse.SerializeToString,
-                ),
-            },
-        )
+        play: Any = grpc.stream_stream_rpc_method_handler(self.Play)
+        return service_handler(SERVICE, self, CALLS, self._gate, Play=play)
 
     async def pulse(self) -> None:
         """Look after all streams, for ever."""
@@ -81,24 +72,24 @@ class PlayService:
             hello = await self._hello(context)
             await self._serve(hello, context)
         except Exception as error:
-            await refuse(context, error, "Play")
+            refuse(context, error, "Play")
 
     async def _hello(self, context: Any) -> play_pb2.Hello:
-        """Read the first message. Raises `InvalidRequest` where it is no `Hello`."""
+        """Read the first message. Raises `InvalidRequest` where it is not a `Hello`."""
         if self._stopping:
             raise Unavailable("the server is stopping; connect again")
-        try:
-            data = await asyncio.wait_for(context.read(), self._limits.hello_s)
-        except TimeoutError:
-            raise InvalidRequest(
-                f"no Hello within {self._limits.hello_s:g} s; send it first"
-            ) from None
+        data = await self._first_message(context)
         if data is grpc.aio.EOF:
             raise InvalidRequest("the stream was closed without a Hello; send it first")
+        if len(data) > self._limits.request_bytes:
+            raise InvalidRequest(
+                f"the first message has {len(data)} bytes; it holds `hello` alone and has at most"
+                f" {self._limits.request_bytes}"
+            )
         try:
             request = play_pb2.PlayRequest.FromString(data)
         except DecodeError:
-            raise InvalidRequest("the first message is no PlayRequest; use the protos") from None
+            raise InvalidRequest("the first message is not a PlayRequest; use the protos") from None
         if not request.HasField("hello"):
             raise InvalidRequest("the first message has no `hello`; send Hello first")
         if request.hello.protocol_version != PROTOCOL_VERSION:
@@ -108,14 +99,42 @@ class PlayService:
             )
         return request.hello
 
+    async def _first_message(self, context: Any) -> Any:
+        """Return the first message of a stream, or EOF. Raises `InvalidRequest`, `TooManyRequests`.
+
+        Streams that say nothing cost memory, and callers without a token cannot be told apart; so each
+        new one above the limit ends the one that has said nothing for longest.
+        """
+        limits = self._limits
+        greeting = asyncio.ensure_future(context.read())
+        self._greeting[greeting] = None
+        if len(self._greeting) > limits.greeting_streams:
+            next(iter(self._greeting)).cancel()
+        try:
+            await asyncio.wait((greeting,), timeout=limits.hello_s)
+            if not greeting.done():
+                raise InvalidRequest(f"no Hello within {limits.hello_s:g} s; send it first")
+            if greeting.cancelled():
+                raise TooManyRequests(
+                    f"more than {limits.greeting_streams} streams without a Hello; send it first"
+                )
+            return greeting.result()
+        finally:
+            del self._greeting[greeting]
+            greeting.cancel()
+
     async def _serve(self, hello: play_pb2.Hello, context: Any) -> None:
         token = hello.token or bearer_token(context.invocation_metadata())
-        bot = self._tokens.caller(token).require_bot()
+        bot = self._gate.tokens.caller(token).require_bot()
+        allowance = self._gate.allowance(bot)
+        again = self._host.running_of(bot) // _MATCHES_PER_UNIT
+        allowance.spend(self._limits.hello_units + again)
         await context.write(self._welcome(bot).SerializeToString())
         mailbox = self._host.connect(bot, max_open_turns=hello.max_open_turns, events=hello.events)
-        session = PlaySession(self._host, mailbox, context, self._limits, self._traffic)
+        session = PlaySession(self._host, mailbox, context, self._limits, self._traffic, allowance)
         self._sessions.add(session)
-        _log.info("bot_connected", bot=bot, kit=hello.kit, kit_version=hello.kit_version)
+        kit, kit_version = plain(hello.kit), plain(hello.kit_version)
+        _log.info("bot_connected", bot=bot, kit=kit, kit_version=kit_version)
         try:
             await session.run()
         finally:
@@ -134,10 +153,8 @@ class PlayService:
         )
 
     def _bot(self, context: Any) -> str:
-        token = bearer_token(context.invocation_metadata())
-        return self._tokens.caller(token).require_bot()
+        return self._gate.caller(context).require_bot()
 
-    @unary
     async def GetTurn(
         self, request: play_pb2.GetTurnRequest, context: Any
     ) -> play_pb2.GetTurnResponse:
@@ -148,10 +165,9 @@ class PlayService:
         turn = await self._host.next_turn(bot, match, wait_s)
         if turn is None:
             return play_pb2.GetTurnResponse()
-        time_ms = turn.start(self._host.now_ns())
+        time_ms = turn.time_ms(self._host.now_ns())
         return play_pb2.GetTurnResponse(turn=play_pb2.Turn.FromString(encode_turn(turn, time_ms)))
 
-    @unary
     async def SubmitMove(
         self, request: play_pb2.SubmitMoveRequest, context: Any
     ) -> play_pb2.SubmitMoveResponse:
@@ -160,14 +176,19 @@ class PlayService:
         answer = request.answer
         match = match_id(answer.match)
         number = answer.number if answer.HasField("number") else None
+        asked = self._host.is_asked(match, answer.seat, answer.turn_id)
         if answer.WhichOneof("choice") == "index":
             rejection = self._host.answer(
                 bot, match, answer.seat, answer.turn_id, index=answer.index, number=number
             )
         else:
             rejection = typed_answer(self._host, bot, answer, number)
+        self._host.called(bot)
         await self._host.stored()
         if rejection is None:
+            if asked:  # then so was the call that brought the turn
+                calls = CALLS["GetTurn"].cost + CALLS["SubmitMove"].cost
+                self._gate.allowance(bot).give_back(calls)
             return play_pb2.SubmitMoveResponse()
         return play_pb2.SubmitMoveResponse(
             rejected=rejected_message(match, answer.seat, answer.turn_id, rejection)

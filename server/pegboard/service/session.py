@@ -27,12 +27,14 @@ from pegboard.rules.errors import (
     PegboardError,
     Replaced,
     Silent,
+    TooManyRequests,
     UnknownMatch,
 )
 from pegboard.rules.game import Seat
 from pegboard.service.allowance import Allowance
 from pegboard.service.messages import (
     COLLECTION,
+    ID_MOST,
     event_messages,
     rejected_message,
     result_message,
@@ -45,11 +47,21 @@ from pegboard.wire.turns import seat_bytes, turn_bytes, turns_bytes
 
 _log = structlog.get_logger("pegboard.play")
 _PREFIX = len(COLLECTION)
+_ID_END = _PREFIX + ID_MOST
 
 SETTLE_LOOP_PASSES = 2
 """How many turns of the event loop a message needs from the socket to its reader."""
 SETTLE_PASSES_MOST = 16
 """A bound, so that a flood of one bot cannot silence the others."""
+
+SLICE = 64
+"""Answers that are taken in one pass of the event loop: 3 ms; those of other bots come in between."""
+SLICE_S = 0.005
+"""How long events are put together in one pass of the event loop."""
+FAIR_BYTES = 256
+"""What an answer may need: a name of 63 characters, a typed move. More is charged for."""
+MOVE_BYTES = 128
+"""More than any typed move has."""
 
 STILL_OPEN = frozenset(
     {RejectionReason.ILLEGAL_MOVE, RejectionReason.CLAIM_TOO_HIGH, RejectionReason.MUST_GO_OUT}
@@ -83,7 +95,13 @@ class PlaySession:
     """The stream of one bot, from its `Welcome` to its end."""
 
     def __init__(
-        self, host: MatchHost, mailbox: Mailbox, context: Any, limits: Limits, traffic: Traffic
+        self,
+        host: MatchHost,
+        mailbox: Mailbox,
+        context: Any,
+        limits: Limits,
+        traffic: Traffic,
+        allowance: Allowance,
     ) -> None:
         self._host = host
         self._traffic = traffic
@@ -96,12 +114,12 @@ class PlaySession:
         self._addressed: dict[Player, tuple[bytes, Codec]] = {}  # what its turns begin with
         self.turns_sent = 0
         self.messages_sent = 0
-        self._allowance = Allowance(limits.excess_burst, limits.excess_per_s, time.monotonic())
+        self._allowance = allowance
+        self._unread = 0
         self._writer: asyncio.Task[Any] | None = None
         self._is_writing = False
         self._blocked_pulses = 0
         self._quiet_pulses = 0
-        self._thinks_until_s = 0.0
         self._beats = 0
         self._beat_due = False
         self._beat_pulses = 0
@@ -135,7 +153,9 @@ class PlaySession:
                 data = await read()
                 if data is EOF:
                     break
-                self._receive(data)
+                long = self._receive(data)
+                if long is not None:
+                    await self._take_in_slices(long)
         except PegboardError as error:
             self.end(error)
         except Exception as error:
@@ -144,35 +164,63 @@ class PlaySession:
         finally:
             self._mailbox.close()
 
-    def _receive(self, data: bytes) -> None:
-        """Take one message. Raises the `PegboardError` that ends the stream."""
+    def _receive(self, data: bytes) -> play_pb2.PlayRequest | None:
+        """Take one message; return one that is too long for one pass of the loop.
+
+        Raises the `PegboardError` that ends the stream.
+        """
         self._quiet_pulses = 0
         self._traffic.received += 1
+        self._mailbox.heard()
+        size = len(data)
+        if size > self._limits.play_bytes:
+            raise TooManyRequests(
+                f"{self._bot} sent a message of {size} bytes; at most {self._limits.play_bytes} are"
+                " taken"
+            )
         try:
             request = play_pb2.PlayRequest.FromString(data)
         except DecodeError:
+            self._allowance.spend(size // FAIR_BYTES)
             raise InvalidRequest(
-                f"{self._bot} sent bytes that are no PlayRequest; use the protos"
+                f"{self._bot} sent bytes that are not a PlayRequest; use the protos"
             ) from None
         if request.HasField("hello"):
             raise InvalidRequest(f"{self._bot} sent a second Hello; only the first message has one")
         answers, resignations = request.answers, request.resignations
-        self._count(len(answers), len(resignations))
+        items = len(answers) + len(resignations)
+        self._count(items, size)
+        if items > SLICE:
+            return request
         for answer in answers:
             self._answer(answer)
         for resignation in resignations:
-            match, seat = bare(resignation.match), resignation.seat
-            rejection = self._host.resign(self._bot, match, seat)
-            if rejection is not None:
-                self._mailbox.reject(match, seat, 0, rejection)
+            self._resign(resignation)
+        return None
 
-    def _count(self, answers: int, resignations: int) -> None:
-        """Charge what was not asked for: answers beyond the open turns, messages without any."""
-        owed = self._owed - answers
+    async def _take_in_slices(self, request: play_pb2.PlayRequest) -> None:
+        """Take a long message; other bots have their turns in between."""
+        for start in range(0, len(request.answers), SLICE):
+            for answer in request.answers[start : start + SLICE]:
+                self._answer(answer)
+            await asyncio.sleep(0)
+        for start in range(0, len(request.resignations), SLICE):
+            for resignation in request.resignations[start : start + SLICE]:
+                self._resign(resignation)
+            await asyncio.sleep(0)
+
+    def _count(self, items: int, size: int) -> None:
+        """Charge what was not asked for: more answers than open turns, nothing at all, bytes.
+
+        Raises `TooManyRequests` where the bot has no allowance left for it.
+        """
+        owed = self._owed - items
         self._owed = max(owed, 0)
-        if owed < 0 or answers == 0:
-            excess = max(-owed, 0) + resignations + (1 if answers == 0 else 0)
-            self._allowance.spend(excess, time.monotonic())
+        bytes_over = size - FAIR_BYTES * (items + 1)
+        if owed >= 0 and items and bytes_over <= 0:
+            return
+        excess = max(-owed, 0) + (0 if items else 1) + max(bytes_over, 0) // FAIR_BYTES
+        self._allowance.spend(excess)
 
     def _answer(self, answer: play_pb2.Answer) -> None:
         match, seat, turn_id = bare(answer.match), answer.seat, answer.turn_id
@@ -186,7 +234,23 @@ class PlaySession:
         if rejection is not None:
             if rejection.reason in STILL_OPEN:
                 self._owed += 1
-            self._mailbox.reject(match, seat, turn_id, rejection)
+            self._reject(match, seat, turn_id, rejection)
+
+    def _resign(self, resignation: play_pb2.Resignation) -> None:
+        match, seat = bare(resignation.match), resignation.seat
+        rejection = self._host.resign(self._bot, match, seat)
+        if rejection is not None:
+            self._reject(match, seat, 0, rejection)
+
+    def _reject(self, match: str, seat: Seat, turn_id: int, rejection: Rejection) -> None:
+        """Let a rejection join the next message. Raises `TooManyRequests` where too many wait."""
+        self._unread += 1
+        if self._unread > self._limits.rejections_unread:
+            raise TooManyRequests(
+                f"{self._bot} left {self._limits.rejections_unread} rejections unread; read what the"
+                " server says"
+            )
+        self._mailbox.reject(match, seat, turn_id, rejection)
 
     # Writing
 
@@ -198,6 +262,9 @@ class PlaySession:
             wrote = False
             for data in self._messages(mailbox.take(limit)):
                 self._blocked_pulses = 0
+                if not data:
+                    await asyncio.sleep(0)
+                    continue
                 wrote = self._is_writing = True
                 await self._context.write(data)
                 self._is_writing = False
@@ -226,6 +293,7 @@ class PlaySession:
         rejected: list[tuple[str, Seat, int, Rejection]],
         ended: list[Match],
     ) -> play_pb2.PlayResponse:
+        self._unread -= len(rejected)
         response = play_pb2.PlayResponse(
             started=[started_message(match, self._bot) for match in started],
             rejected=[rejected_message(*rejection) for rejection in rejected],
@@ -246,14 +314,20 @@ class PlaySession:
         return response
 
     def _event_messages(self, delivery: Delivery) -> Iterator[bytes]:
-        """Starts and events, in messages of a bounded size."""
+        """Starts and events, in messages of a bounded size; b"" where the loop is due a pass.
+
+        After a reconnect they are derived again by playing each match over, which takes its time.
+        """
+        # Events that come while these are written belong to the next delivery.
+        known = [(*each, each[0].event_count) for each in delivery.events]
         response = play_pb2.PlayResponse(
             started=[started_message(match, self._bot) for match in delivery.started]
         )
         size = 0
         limit = self._limits.events_per_message
-        for match, seat, after in delivery.events:
-            messages = event_messages(match, match.events(after), seat)
+        pause_s = time.monotonic() + SLICE_S
+        for match, seat, after, last in known:
+            messages = event_messages(match, match.events(after)[: last - after], seat)
             for start in range(0, len(messages), limit):
                 chunk = messages[start : start + limit]
                 if size + len(chunk) > limit:
@@ -261,23 +335,22 @@ class PlaySession:
                     response, size = play_pb2.PlayResponse(), 0
                 response.events.add(match=COLLECTION + match.id, seat=seat, events=chunk)
                 size += len(chunk)
+            if time.monotonic() > pause_s:
+                yield b""
+                pause_s = time.monotonic() + SLICE_S
         yield response.SerializeToString()
 
     def _turns(self, turns: list[OpenTurn]) -> bytes:
         now_ns = self._host.now_ns()
-        longest_ms = 0
         encoded = []
         for turn in turns:
-            time_ms = turn.start(now_ns)
-            longest_ms = max(longest_ms, time_ms[0])
             try:
-                encoded.append(self._turn(turn, time_ms))
+                encoded.append(self._turn(turn, turn.time_ms(now_ns)))
             except Exception:
                 # A view that cannot be told is our bug: it ends that match, never the stream.
                 self._host.fault(turn.match)
         self._owed += len(turns)
         self.turns_sent += len(turns)
-        self._thinks_until_s = max(self._thinks_until_s, now_ns / 1e9 + longest_ms / 1e3)
         return turns_bytes(encoded)
 
     def _turn(self, turn: OpenTurn, time_ms: tuple[int, int]) -> bytes:
@@ -307,15 +380,17 @@ class PlaySession:
                 # Nothing more can be said to a bot that does not read: cut the call.
                 self._writer.cancel()
         # A bot that thinks may be too busy to answer heartbeats: there its clock decides.
-        thinking = time.monotonic() < self._thinks_until_s
-        self._quiet_pulses = 0 if thinking else self._quiet_pulses + 1
+        self._quiet_pulses = 0 if self._mailbox.thinks else self._quiet_pulses + 1
         if self._quiet_pulses * pulse_s >= limits.heartbeat_s * limits.silence_beats:
             self.end(Silent(f"{self._bot} left {limits.silence_beats} heartbeats unanswered"))
 
 
 def bare(name: str) -> str:
-    """Return the id of `matches/{id}`; a name of another shape is no match's and stays as it is."""
-    return name[_PREFIX:] if name.startswith(COLLECTION) else name
+    """Return the id of `matches/{id}`; a name of another shape stays as it is, and names no match.
+
+    What is longer than any id is cut off, since it is said again in rejections.
+    """
+    return name[_PREFIX:_ID_END] if name.startswith(COLLECTION) else name[:ID_MOST]
 
 
 def encode_turn(turn: OpenTurn, time_ms: tuple[int, int]) -> bytes:
@@ -341,7 +416,10 @@ def typed_answer(
     """Hand an answer that names its move to the host; one that cannot be read is an illegal move."""
     match = bare(answer.match)
     move: Any = None
+    size = answer.move.ByteSize()
     try:
+        if size > MOVE_BYTES:
+            raise NotationError(f"a move of {size} bytes; none has more than {MOVE_BYTES}")
         family = host.get(match).game.family
         move = read_move(family, answer.move)
     except UnknownMatch:

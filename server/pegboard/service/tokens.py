@@ -7,6 +7,8 @@
     [organisers]
     arena = "sha256:..."
 
+The file can be read by its owner alone; a server refuses one that others can read.
+
 Without a file the server is in development mode: any token is the name of a bot, and every caller is
 an organiser too. That is allowed on Unix sockets only, which the server makes for its own user alone;
 a TCP port, also of the loopback interface, can be reached by everybody on the machine.
@@ -14,17 +16,23 @@ a TCP port, also of the loopback interface, can be reached by everybody on the m
 
 from __future__ import annotations
 
+import difflib
 import hashlib
-import hmac
+import os
 import re
+import shlex
+import stat
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from pegboard.rules.errors import InvalidRequest, PermissionDenied, Unauthenticated
+from pegboard.rules.plain import plain, quoted
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+TOKEN_MOST = 512
+"""The most characters of a token."""
 _SECTIONS = ("bots", "organisers")
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 
@@ -38,7 +46,7 @@ class Caller(NamedTuple):
     def require_bot(self) -> str:
         """Return the bot's name. Raises `Unauthenticated` or `PermissionDenied`."""
         if self.bot is None:
-            self._require_token()
+            self.require_token()
             raise PermissionDenied(
                 f"{self.organiser} is an organiser; playing needs the token of a bot"
             )
@@ -47,11 +55,12 @@ class Caller(NamedTuple):
     def require_organiser(self) -> str:
         """Return the organiser's name. Raises `Unauthenticated` or `PermissionDenied`."""
         if self.organiser is None:
-            self._require_token()
+            self.require_token()
             raise PermissionDenied(f"{self.bot} is a bot; this needs the token of an organiser")
         return self.organiser
 
-    def _require_token(self) -> None:
+    def require_token(self) -> None:
+        """Raise `Unauthenticated` for a caller without a token."""
         if self.bot is None and self.organiser is None:
             raise Unauthenticated(
                 "no token; send it as `authorization: Bearer TOKEN` metadata, or in Hello"
@@ -73,6 +82,10 @@ class Tokens(Protocol):
         """Return who has the token; nobody for an empty one. Raises `Unauthenticated`."""
         ...
 
+    def check_bot(self, name: str) -> None:
+        """Raise `InvalidRequest` where no bot of that name can ever come."""
+        ...
+
 
 class DevelopmentTokens:
     """No file: a token is a bot's name, and everybody is an organiser."""
@@ -83,30 +96,46 @@ class DevelopmentTokens:
         """Return the bot of that name. Raises `Unauthenticated` for what cannot be a name."""
         if token and not NAME.fullmatch(token):
             raise Unauthenticated(
-                f"no bot can be called {token[:80]!r}; without a token file the token is the bot's"
+                f"no bot can be called {quoted(token)}; without a token file the token is the bot's"
                 " name: letters, digits, dots and hyphens"
             )
         return Caller(token or None, "developer")
 
+    def check_bot(self, name: str) -> None:
+        """Raise `InvalidRequest` for what cannot be a name."""
+        if not NAME.fullmatch(name):
+            raise InvalidRequest(
+                f"no bot can be called {quoted(name)}; use letters, digits, dots and hyphens"
+            )
+
 
 class FileTokens:
-    """The tokens of a file. Compared in constant time, since only digests are looked up."""
+    """The tokens of a file. Only digests are looked up, so the time that takes tells nothing."""
 
     open_to_all = False
 
     def __init__(self, callers: Mapping[bytes, Caller]) -> None:
         """Take callers by the SHA-256 of their tokens."""
         self._callers = dict(callers)
+        self._bots = {caller.bot for caller in callers.values() if caller.bot is not None}
 
     def caller(self, token: str) -> Caller:
         """Return who has the token. Raises `Unauthenticated`."""
         if not token:
             return ANONYMOUS
-        digest = hashlib.sha256(token.encode()).digest()
-        for known, caller in self._callers.items():
-            if hmac.compare_digest(known, digest):
-                return caller
-        raise Unauthenticated("nobody has this token; ask the organiser for yours")
+        known = len(token) <= TOKEN_MOST
+        caller = self._callers.get(hashlib.sha256(token.encode()).digest()) if known else None
+        if caller is None:
+            raise Unauthenticated("nobody has this token; ask the organiser for yours")
+        return caller
+
+    def check_bot(self, name: str) -> None:
+        """Raise `InvalidRequest` for a bot without a token."""
+        if name in self._bots:
+            return
+        nearest = difflib.get_close_matches(name[:64], self._bots, n=3)
+        hint = f"; did you mean {' or '.join(nearest)}?" if nearest else "; add it to [bots]"
+        raise InvalidRequest(f"no token names the bot {quoted(name)}{hint}")
 
 
 def load_tokens(path: Path | None) -> Tokens:
@@ -114,32 +143,51 @@ def load_tokens(path: Path | None) -> Tokens:
     if path is None:
         return DevelopmentTokens()
     try:
-        sections = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidRequest(f"cannot read the tokens in {path}: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidRequest(f"{path} is no TOML: {error}") from None
+        sections = tomllib.loads(_read_secret(path))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidRequest(f"cannot read the tokens in {path}: {reason}") from None
+    except UnicodeDecodeError:
+        raise InvalidRequest(f"{path} is not a TOML file: its text is not UTF-8") from None
+    except (ValueError, RecursionError) as error:  # TOML, or a number that is too long
+        raise InvalidRequest(f"{path} is not a TOML file: {plain(str(error))}") from None
     for section in sections:
         if section not in _SECTIONS:
-            raise InvalidRequest(f"{path} has no section {section!r}; it has [bots], [organisers]")
+            raise InvalidRequest(
+                f"{path} has a section {quoted(section)}; only [bots] and [organisers] are known"
+            )
     callers: dict[bytes, Caller] = {}
     for section in _SECTIONS:
         _read_section(path, section, sections.get(section, {}), callers)
     return FileTokens(callers)
 
 
+def _read_secret(path: Path) -> str:
+    """Return the text of a file that only its owner can read. Raises `InvalidRequest`, `OSError`."""
+    with path.open("rb") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if stat.S_ISREG(mode) and mode & 0o077:
+            raise InvalidRequest(
+                f"others can read the tokens in {path} (mode {stat.S_IMODE(mode):04o}); run `chmod"
+                f" 600 {shlex.quote(str(path))}`"
+            )
+        return file.read().decode("utf-8-sig")
+
+
 def _read_section(path: Path, section: str, entries: Any, callers: dict[bytes, Caller]) -> None:
     if not isinstance(entries, dict):
         raise InvalidRequest(f"{path}: [{section}] must be a table of names and tokens")
     for name, token in entries.items():
-        where = f"{path}: {section}.{name}"
+        where = f"{path}: {section}.{plain(name)}"
         if not NAME.fullmatch(name):
-            raise InvalidRequest(f"{where} is no name; use letters, digits, dots and hyphens")
-        if not isinstance(token, str) or not token:
-            raise InvalidRequest(f'{where} must be a token or "sha256:" and its digest')
+            raise InvalidRequest(f"{where} is not a name; use letters, digits, dots and hyphens")
+        if not isinstance(token, str) or not 0 < len(token) <= TOKEN_MOST:
+            raise InvalidRequest(
+                f'{where} must be a token of 1 to {TOKEN_MOST} characters, or "sha256:" and its digest'
+            )
         digest = _digest(where, token)
         if digest in callers:
-            raise InvalidRequest(f"{where} has the token of somebody else; give it its own")
+            raise InvalidRequest(f"{where} has the token of another entry; give it its own")
         callers[digest] = Caller(bot=name) if section == "bots" else Caller(organiser=name)
 
 

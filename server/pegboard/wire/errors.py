@@ -11,6 +11,7 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc import StatusCode
 
 from pegboard.rules import errors
+from pegboard.rules.plain import plain, sentence
 
 DOMAIN = "pegboard"
 STATUS_KEY = "grpc-status-details-bin"
@@ -70,11 +71,11 @@ def status_of(error: errors.PegboardError) -> status_pb2.Status:
     code, reason = code_of(error)
     info = error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN)
     if isinstance(error, errors.UnknownVariant):
-        info.metadata["variant"] = error.variant
+        info.metadata["variant"] = plain(error.variant)
         info.metadata["nearest"] = " ".join(error.nearest)
     detail = any_pb2.Any()
     detail.Pack(info)
-    return status_pb2.Status(code=code.value[0], message=str(error), details=[detail])
+    return status_pb2.Status(code=code.value[0], message=sentence(str(error)), details=[detail])
 
 
 def error_of(code: StatusCode, message: str, details: bytes | None) -> errors.PegboardError:

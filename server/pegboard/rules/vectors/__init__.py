@@ -43,7 +43,7 @@ def _failure(case: Case) -> str | None:
         return str(difference)
     except PegboardError as error:
         return f"cannot be run: {error}"
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         # Data of the wrong shape shows in a hundred ways; none of them is worth a traceback.
         return f"cannot be run, see docs/vectors.md for its shape: {error!r}"
     return None
