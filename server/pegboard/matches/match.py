@@ -209,6 +209,10 @@ class Player:
         self.bot.let_go(turn, now_ns)
         return 0
 
+    def is_spent(self) -> bool:
+        """Whether its match is over (see `Deadline`)."""
+        return self.match.ending is not None
+
     def _confirmed(self, turn: OpenTurn, lag_ns: int) -> bool:
         """Whether the turn was overdue before, and whatever had arrived by then has been read since."""
         probe = self.match.referee.deadlines.probe
@@ -280,6 +284,10 @@ class MatchLimit:
             return now_ns + CONFIRM_NS
         match.referee.limit_over(match)
         return 0
+
+    def is_spent(self) -> bool:
+        """Whether the match is over (see `Deadline`)."""
+        return self._match.ending is not None
 
 
 class Archive(NamedTuple):
@@ -520,9 +528,22 @@ class Match:
         self.state = None
         self.log = Log()
 
+    def disband(self) -> None:
+        """Part with the players of a match that is over, so that it is freed when nobody has it.
+
+        Match, player and turn refer to each other, and the collector of such cycles rarely runs.
+        """
+        for player in self.players:
+            player.turn = player.last = player.overdue = None
+        self.players = []
+
     def due(self, when_ns: int, now_ns: int) -> int:
         """The time to connect is over (see `Deadline`)."""
         return 0 if self.ending is not None else self.referee.startup_over(self, now_ns)
+
+    def is_spent(self) -> bool:
+        """Whether it is over (see `Deadline`)."""
+        return self.ending is not None
 
 
 class _Nobody:
