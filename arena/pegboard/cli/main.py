@@ -132,12 +132,16 @@ def tournament_run(
             help="Folder of the results; if not given runs/FILE, by the name of the file.",
         ),
     ] = None,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Play anew; an earlier run in the folder is set aside."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Play a tournament, or continue one that was stopped."""
     from pegboard.cli.tournament import run
 
-    raise Exit(run(file, out, json))
+    raise Exit(run(file, out, json, fresh))
 
 
 @tournament.command("show")

@@ -195,13 +195,11 @@ class SeatClock:
         bank_ns = self.bank_ns
         self.limit_ns = self.cap_ns if bank_ns < 0 or bank_ns > self.cap_ns else bank_ns
 
-    def used_ns(self, now_ns: int, lag_ns: int) -> int:
-        """Return what the running turn has taken, the loop's lag credited."""
-        return max(0, now_ns - self.started_ns - (lag_ns - self.lag_mark_ns))
-
     def left_ms(self, now_ns: int, lag_ns: int) -> int:
         """Return what is left of the running turn."""
-        return max(0, self.limit_ns - self.used_ns(now_ns, lag_ns)) // MILLISECOND
+        used_ns = now_ns - self.started_ns - (lag_ns - self.lag_mark_ns)
+        left_ns = self.limit_ns - used_ns if used_ns > 0 else self.limit_ns
+        return left_ns // MILLISECOND if left_ns > 0 else 0
 
     def spent_ns(self, now_ns: int, lag_ns: int) -> int:
         """Return what the seat has used in this match: thought, waited, and the turn that is open."""

@@ -538,19 +538,23 @@ class MatchHost:
     def _refuse(self, player: Player, turn: OpenTurn, error: PegboardError) -> Rejection:
         """Count an answer that is not legal, and forfeit when there were too many.
 
-        The legality of a claim is the only one that a bot cannot know: the first of a turn that is too
-        high, and the first that is too low to go out, cost no attempt (R-C8.6, X-05). After that it
-        knows: a second one that is too high stands as 0 (`Match.play`), and what is needed to go out is
-        sure to be right.
+        Whether a claim is too high, or too low to go out, is all that a bot cannot know (R-C8.6,
+        X-05): such a claim costs no attempt, unless one as high, or as low, was refused in this turn
+        before. It tells nothing that can be searched for: a second one that is too high stands as 0
+        (`Match.play`), or the points reach the target, and that is known by then.
         """
         limit = player.match.spec.illegal_move_limit
         reason = RejectionReason.ILLEGAL_MOVE
+        free = False
         if isinstance(error, ClaimTooHigh):
             reason = RejectionReason.CLAIM_TOO_HIGH
+            free = error.claim < turn.too_high
+            turn.too_high = min(turn.too_high, error.claim)
         elif isinstance(error, MustGoOut):
             reason = RejectionReason.MUST_GO_OUT
-        if reason is not RejectionReason.ILLEGAL_MOVE and reason not in turn.warned:
-            turn.warned += (reason,)
+            free = error.claim > turn.too_low
+            turn.too_low = max(turn.too_low, error.claim)
+        if free:
             return Rejection(reason, str(error), limit - turn.faults)
         turn.faults += 1
         if turn.faults >= limit:
