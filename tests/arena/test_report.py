@@ -9,8 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from pegboard.arena import report
+from pegboard.arena.columns import Column, fitted
 from pegboard.arena.config import Bot, Config, Contest
 from pegboard.arena.report import Plan, Snapshot
 from pegboard.arena.results import Finished, Results, Scoreboard
@@ -26,9 +28,14 @@ CONFIG = Config(
 )
 
 
-def board(*, faults: bool = False) -> Scoreboard:
+def board(
+    *, faults: bool = False, names: tuple[str, ...] = ("anna", "bert", "carl"), events: int = 2
+) -> Scoreboard:
     """Return a finished tournament in which the first name in the alphabet mostly wins."""
-    made = Scoreboard(Schedule(CONFIG, bytes(32)))
+    config = msgspec.structs.replace(
+        CONFIG, bots=tuple(map(Bot, names)), events=CONFIG.events[:events]
+    )
+    made = Scoreboard(Schedule(config, bytes(32)))
     for fixture in made.schedule:
         order = sorted(fixture.bots, reverse=fixture.block == 1)
         points = tuple(1 - order.index(bot) / (len(order) - 1) for bot in fixture.bots)
@@ -83,16 +90,89 @@ def test_the_table_reads_as_a_table() -> None:
     assert "three: 3 seats, 12 matches" in text
 
 
+LONG = ("a-rather-long-name-of-a-bot-version-1", "a-rather-long-name-of-a-bot-version-2", "carl")
+
+
 @pytest.mark.parametrize("faults", [False, True])
-@pytest.mark.parametrize("width", [80, 100, 160])
-def test_tables_fit_the_terminal(width: int, faults: bool) -> None:
-    """Where the crosstable is too wide it is left out; no cell is ever cut."""
-    results = board(faults=faults).results("cup", "d")
+@pytest.mark.parametrize("names", [("anna", "bert", "carl"), LONG])
+@pytest.mark.parametrize("width", [24, 30, 40, 50, 60, 70, 80, 100, 120, 160])
+def test_tables_fit_the_terminal(width: int, names: tuple[str, ...], faults: bool) -> None:
+    """A column is there as a whole or not at all: nothing but a name is ever cut."""
+    made = board(faults=faults, names=names)
+    results = made.results("cup", "d")
+    rendered = [*results_lines(results, width), *live_lines(made, width)]
+    assert all(len(line.rstrip()) <= width for line in rendered)
+    short = {printed.split()[1] for printed in rendered if "…" in printed}
+    assert len({name[-2:] for name in short}) == (2 if short else 0), "ends tell names apart"
+    figures = " ".join(rendered)
+    for name in short:
+        figures = figures.replace(name, "")
+    assert "…" not in figures
+    for line in results.lines:
+        assert f"{round(line.elo):+}" in figures
+
+
+def results_lines(results: Results, width: int) -> list[str]:
+    """Return the lines of the tables alone."""
     text = printed(results, width)
-    tables = [line for line in text if not line.startswith(("score and", "bert:", "carl:"))]
-    assert all(len(line.rstrip()) <= width for line in tables)
-    assert not any("…" in line for line in text)
-    assert any("v 1" in line for line in text) == (width >= 100)
+    free = ("score and", "cup: ", "two: ", "three: ", *(f"{bot}:" for bot in results.bots))
+    return [line for line in text if not line.startswith(free)]
+
+
+def live_lines(made: Scoreboard, width: int) -> list[str]:
+    """Return the lines of the standings in the live display, without the bar."""
+    console = Console(file=io.StringIO(), width=width, highlight=False)
+    console.print(report.live_view(snapshot(36, 9.0, made), width, 30))
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    return lines[next(i for i, line in enumerate(lines) if " bot " in line) :]
+
+
+def titles(width: int) -> list[str]:
+    """Return the columns of the table at a width."""
+    text = printed(board(faults=True).results("cup", "d"), width)
+    return next(line for line in text if " bot " in line).replace("95 %", "95%").split()
+
+
+def test_columns_go_by_their_worth() -> None:
+    """The crosstable first, then points, games, faults, the interval, the error of the score."""
+    least = ["#", "bot", "Elo", "score"]
+    interval = ["#", "bot", "Elo", "95%", "score"]
+    assert titles(30) == least
+    assert titles(40) == least
+    assert titles(46) == interval
+    assert titles(56) == [*interval, "faults"]
+    assert titles(64) == [*interval, "games", "faults"]
+    assert titles(78) == [*interval, "points", "games", "faults"]
+    full = ["points", "games", "v", "1", "v", "2", "v", "3", "faults"]
+    assert titles(100) == [*interval, *full]
+
+
+def test_a_narrow_list_has_a_line_for_each_item() -> None:
+    """A count is not parted from its kind."""
+    cells = [Text("3 illegal move, 12 timeout"), Text("")]
+    table = fitted([Column("faults", cells, kind="lists")], 18)
+    console = Console(file=io.StringIO(), width=18)
+    console.print(table)
+    assert isinstance(console.file, io.StringIO)
+    lines = [line.strip() for line in console.file.getvalue().splitlines()]
+    assert "3 illegal move," in lines
+    assert "12 timeout" in lines
+
+
+def test_many_bots_have_their_lines_and_no_crosstable() -> None:
+    """All of them in the tables; as many as the screen holds while it plays."""
+    names = tuple(f"bot-{i:02}" for i in range(40))
+    made = board(names=names, events=1)
+    text = printed(made.results("cup", "d"), 120)
+    assert sum("bot-" in line for line in text) == 40
+    assert not any("v 1" in line for line in text)
+    console = Console(file=io.StringIO(), width=80, height=20)
+    console.print(report.live_view(snapshot(1, 1.0, made), 80, 20))
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert len(lines) < 20
+    assert any("and 27 more" in line for line in lines)
 
 
 def test_faults_are_counted_and_the_last_reason_given() -> None:
@@ -150,7 +230,9 @@ def test_at_a_terminal_standings_change_in_place() -> None:
 def test_before_the_first_block_there_is_only_the_bar() -> None:
     """No table of zeros."""
     console = Console(file=io.StringIO(), width=100)
-    console.print(report.live_view(snapshot(0, 0.1, Scoreboard(Schedule(CONFIG, bytes(32))))))
+    console.print(
+        report.live_view(snapshot(0, 0.1, Scoreboard(Schedule(CONFIG, bytes(32)))), 100, 30)
+    )
     assert isinstance(console.file, io.StringIO)
     assert "anna" not in console.file.getvalue()
     assert "0 of 36 matches" in console.file.getvalue()

@@ -596,7 +596,7 @@ ZOO_ABSENT = (
 )
 """Those that make none: the check before a run names them."""
 
-ZOO_EITHER = ("huge", "chatter")
+ZOO_EITHER = (*("huge", "chatter", "resigner", "longnames", "stutter", "loudkit", "revolving"),)
 """They send far too much at once; whether a move comes first is a matter of time."""
 
 
@@ -610,7 +610,8 @@ def test_a_whole_zoo_ends_with_a_table(tmp_path: Path, out: Path) -> None:
     file = cups.write(tmp_path, ONE, TWO, *bad, CRIBBAGE, top=top)
     status, _, errors = cups.finish(cups.start(file, out), timeout_s=900)
     assert status == 1, errors
-    assert "deaf never made a move in any match" in errors
+    for kind in ("illegal", "deaf", "holder", "poller"):
+        assert f"{kind} never made a move in any match" in errors
     results, ended = read_results(out), list(read_records(out / "records.jsonl"))
     assert results.complete
     faults = {line.bot: line.faults for line in results.lines}

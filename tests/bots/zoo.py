@@ -16,19 +16,22 @@ from typing import Any
 
 import grpc
 
-from pegboard.v1 import play_pb2, play_pb2_grpc
+from pegboard.client.address import parse_address
+from pegboard.v1 import match_pb2, match_pb2_grpc, play_pb2, play_pb2_grpc
 
 ADDRESS = os.environ["PEGBOARD_ADDRESS"]
 TOKEN = os.environ["PEGBOARD_TOKEN"]
 METHOD = "/pegboard.v1.PlayService/Play"
 TEN_MEGABYTES = 10 * 1024 * 1024
+EMPTY_RESIGNATION = b"\x1a\x00"
+"""A `PlayRequest` with one resignation of two bytes, which may be repeated within a message."""
 
 
 class Wire:
     """A `Play` stream of raw bytes."""
 
     def __init__(self) -> None:
-        self.channel = grpc.insecure_channel(ADDRESS)
+        self.channel = grpc.insecure_channel(parse_address(ADDRESS).target)
         self._out: SimpleQueue[bytes | None] = SimpleQueue()
         method: Any = self.channel.stream_stream(METHOD)
         self._call: Any = method(self._requests())
@@ -269,6 +272,113 @@ def greeter() -> None:
     wire.last_words()
 
 
+def spy() -> None:
+    """Plays by the rules, and tries to read its matches and their mirrors by every other way."""
+    wire = connected()
+    stub: Any = match_pb2_grpc.MatchServiceStub(wire.channel)
+    names: dict[str, str] = {}
+    tried: set[str] = set()
+    for response in wire.responses():
+        names.update(dict.fromkeys([each.match for each in response.started], "running"))
+        names.update(dict.fromkeys([each.match for each in response.ended], "over"))
+        for name, state in names.items():
+            for what, read in ways_to_read(stub, name).items():
+                title = f"{what} {name} {state}"
+                if title not in tried:
+                    tried.add(title)
+                    say(f"{title}: {attempt(read)}")
+        for turn in response.turns:
+            wire.answer(turn)
+
+
+def ways_to_read(stub: Any, name: str) -> dict[str, Callable[[], int]]:
+    """All calls that tell of a match; each returns how much it got."""
+    metadata = [("authorization", f"Bearer {TOKEN}")]
+
+    def call(method: str, **fields: Any) -> Any:
+        request = getattr(match_pb2, f"{method}Request")(**fields)
+        return getattr(stub, method)(request, metadata=metadata, timeout=5)
+
+    def watch(**fields: Any) -> int:
+        for answer in call("WatchMatch", name=name, **fields):
+            return len(answer.events)
+        return 0
+
+    def listed() -> int:
+        matches = call("ListMatches", page_size=1000).matches
+        return sum(match.name == name for match in matches)
+
+    return {
+        "get": lambda: call("GetMatch", name=name).ByteSize(),
+        "list": listed,
+        "record": lambda: call("GetRecord", name=name).ByteSize(),
+        "watch": watch,
+        "watch as 0": lambda: watch(seat=0),
+        "watch as 1": lambda: watch(seat=1),
+    }
+
+
+def attempt(read: Callable[[], int]) -> str:
+    """What came of it."""
+    try:
+        return str(read())
+    except grpc.RpcError as error:
+        status: Any = error
+        return str(status.code().name)
+
+
+def resigner() -> None:
+    """Resigns from a hundred thousand matches that are none, beside the answer that it owes."""
+    wire = connected()
+    turn = next(wire.turns())
+    answer = play_pb2.Answer(match=turn.match, seat=turn.seat, turn_id=turn.turn_id, index=0)
+    data = play_pb2.PlayRequest(answers=[answer]).SerializeToString()
+    wire.send(data + EMPTY_RESIGNATION * 100_000)
+    wire.last_words()
+
+
+def longnames() -> None:
+    """Answers in matches whose names are a megabyte long."""
+    wire = connected()
+    turn = next(wire.turns())
+    for _ in range(100):
+        wire.answer(turn, match="m" * (1024 * 1024))
+    wire.last_words()
+
+
+def stutter() -> None:
+    """Answers in matches whose names are as long as a message may be."""
+    wire = connected()
+    turn = next(wire.turns())
+    for _ in range(100):
+        wire.answer(turn, match="matches/" + "m" * 200_000)
+    wire.last_words()
+
+
+def loudkit() -> None:
+    """Its kit has a name of a megabyte, full of line feeds."""
+    for _ in range(20):
+        wire = Wire()
+        hello = play_pb2.Hello(token=TOKEN, kit="\n\x1b[2J" * 200_000, protocol_version=1)
+        wire.send(play_pb2.PlayRequest(hello=hello).SerializeToString())
+        wire.last_words()
+
+
+def revolving() -> None:
+    """Connects again and again, each time with as many answers that nobody asked for as are taken."""
+    while True:
+        wire = connected()
+        wire.send(EMPTY_RESIGNATION * 900)
+        responses = wire.responses()
+        try:
+            next(responses)
+            next(responses)
+        except grpc.RpcError:
+            wire.last_words()
+            time.sleep(0.05)
+        wire.channel.close()
+
+
 KINDS: dict[str, Callable[[], None]] = {
     function.__name__: function
     for function in (
@@ -293,6 +403,12 @@ KINDS: dict[str, Callable[[], None]] = {
         holder,
         poller,
         greeter,
+        resigner,
+        longnames,
+        stutter,
+        loudkit,
+        revolving,
+        spy,
     )
 }
 

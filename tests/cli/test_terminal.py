@@ -19,7 +19,7 @@ from pegboard.arena import report, terminal
 from pegboard.arena.report import Plan
 from pegboard.arena.results import Results
 from pegboard.cli.main import run
-from pegboard.rules.printable import printable
+from pegboard.rules.plain import plain
 
 HOSTILE = "a\x1b[2J\r\x00\x07\x9b31m\u202e\u2066\u2028\u2029\ud800[red]z"
 HOSTILE_SHOWN = (
@@ -49,10 +49,10 @@ def assert_harmless(text: str) -> None:
 
 def test_text_of_others_is_escaped_and_cut() -> None:
     """Controls, bidi, line separators and surrogates are escapes; what can be printed stays."""
-    assert printable(HOSTILE) == HOSTILE_SHOWN
-    assert printable("größe [b]5♣[/b]") == "größe [b]5♣[/b]"
-    assert printable("x" * 11, 10) == "x" * 9 + "…"
-    assert printable("x" * 10, 10) == "x" * 10
+    assert plain(HOSTILE, 200) == HOSTILE_SHOWN
+    assert plain("größe [b]5♣[/b]") == "größe [b]5♣[/b]"
+    assert plain("x" * 11, 10) == "x" * 7 + "..."
+    assert plain("x" * 10, 10) == "x" * 10
 
 
 @pytest.mark.parametrize("terminal_like", [True, False])

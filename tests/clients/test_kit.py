@@ -17,9 +17,10 @@ from typing import Any
 import grpc
 import grpc.aio
 import pytest
+from tests.patience import PATIENCE_S, until
 from tests.service.rig import serving, token_of
 
-from pegboard.client import RESIGN, Bot, Organiser, Player, Turn, new_match
+from pegboard.client import RESIGN, Bot, Organiser, Player, Turn, new_match, session
 from pegboard.client.bot import as_bot, encode_choice
 from pegboard.client.channel import open_channel
 from pegboard.client.session import METHOD, PlayStream
@@ -123,6 +124,10 @@ def test_a_random_call_names_at_least_1() -> None:
         numbers[index].add(number)
     assert min(number for number in numbers[0] if number is not None) == 0
     assert min(number for number in numbers[1] if number is not None) == 1
+    turn.refused = (Refused(CLAIM_TOO_HIGH, "", 3, (0, 1)),)
+    choices = {turn.random(rng) for _ in range(300)}
+    assert {number for index, number in choices if index == 0} == {0}
+    assert {number for index, number in choices if index == 1} >= {1, 2, 3, 4, 5}
 
 
 def test_a_second_claim_too_high_stands_as_0() -> None:
@@ -133,16 +138,18 @@ def test_a_second_claim_too_high_stands_as_0() -> None:
         """Claim all there can be, twice; what is needed where that is known to be there."""
         if turn.number is None or not isinstance(turn.moves[0], Claim | Play):
             return 0
-        if any(one.reason == MUST_GO_OUT for one in turn.refused):
+        if (
+            len(turn.refused) == 2
+        ):  # the second stood for nothing, since the points that win are there
             return 0, 20 - turn.view.scores[turn.seat]
         refused.append(len(turn.refused))
-        return 0, turn.number[1]
+        return 0, turn.number[1] - len(turn.refused)
 
     played = play_match("cribbage-muggins", [greedy, greedy], {"target": "20"}, seed=5)
     assert played.outcome is not None
     texts = [move.text() for _, move in played.moves]
     claims = [text.split()[-1] for text in texts if "CLAIM" in text]
-    assert len(claims) > claims.count("0") > 0.9 * len(claims)
+    assert len(claims) > claims.count("0") > 0.7 * len(claims), "all but those for a go"
     assert set(refused) == {0, 1}
 
 
@@ -180,6 +187,7 @@ def test_turns_are_numbered_as_by_a_server() -> None:
 async def test_hooks_are_called() -> None:
     """Started, events, ended."""
     heard: list[str] = []
+    events: list[tuple[int, str]] = []
     over = asyncio.Event()
 
     class Curious(Bot):
@@ -194,8 +202,7 @@ async def test_hooks_are_called() -> None:
             heard.append(f"started {info.match}")
 
         def event(self, match: str, seat: int, sequence: int, event: Any) -> None:
-            if sequence == 2:
-                heard.append(event.text())
+            events.append((sequence, event.text()))
 
         def match_ended(self, match: str, result: match_pb2.Result) -> None:
             heard.append(f"ended {match} {result.termination}")
@@ -205,12 +212,13 @@ async def test_hooks_are_called() -> None:
         rig.play("alice", Curious())
         rig.play("bob")
         name = await rig.match("alice", "bob", variant="draw", options={"target": "20"})
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             await over.wait()
         await rig.result(name)
-    assert heard[0] == f"started {name}"
-    assert heard[1].startswith("GAME 1 OPENER")
-    assert heard[2] == f"ended {name} 1"
+    assert heard == [f"started {name}", f"ended {name} 1"]
+    assert [sequence for sequence, _ in events] == list(range(1, len(events) + 1))
+    # A tied lot is drawn again, so the opener may come later than second.
+    assert any(text.startswith("GAME 1 OPENER") for _, text in events)
 
 
 def test_stream_fields_are_taken_in_order() -> None:
@@ -269,7 +277,7 @@ async def test_a_server_that_says_nothing_is_left(batch_s: float | None) -> None
             METHOD, response_deserializer=play_pb2.PlayResponse.FromString
         )
         with pytest.raises(Silent, match="nothing from the server for 3 heartbeats"):
-            await asyncio.wait_for(PlayStream(bot, method(), "").play(), 10)
+            await asyncio.wait_for(PlayStream(bot, method(), "").play(), PATIENCE_S)
     await server.stop(0)
 
 
@@ -300,13 +308,13 @@ def bot_process(
     ("address", "token", "line"),
     [
         ("unix:/nowhere/at/all", "x", "pegboard bot: no server at unix:/nowhere/at/all for 0.5 s"),
-        ("nonsense", "x", "pegboard bot: no address 'nonsense'; write host:port"),
+        ("nonsense", "x", "pegboard bot: 'nonsense' is not an address; write host:port"),
     ],
 )
 def test_a_bot_gives_up_with_one_line(address: str, token: str, line: str) -> None:
     """Status 1, no traceback."""
     bot = bot_process(address, token, "run(lambda turn: 0, patience_s=0.5)")
-    _, err = bot.communicate(timeout=20)
+    _, err = bot.communicate(timeout=PATIENCE_S)
     assert bot.returncode == 1
     assert err.startswith(line)
     assert err.count("\n") == 1
@@ -316,7 +324,7 @@ async def test_a_wrong_token_ends_a_bot() -> None:
     """Coming back would be of no use."""
     async with serving() as rig:
         bot = bot_process(rig.address, "wrong", "run(lambda turn: 0)")
-        _, err = await asyncio.to_thread(bot.communicate, timeout=20)
+        _, err = await asyncio.to_thread(bot.communicate, timeout=PATIENCE_S)
         assert bot.returncode == 1
         assert "nobody has this token" in err
         assert err.count("\n") == 1
@@ -334,7 +342,7 @@ async def test_a_newer_connection_ends_a_bot() -> None:
         assert bot.stdout is not None
         assert await asyncio.to_thread(bot.stdout.readline) == "asked\n"
         rig.play("alice")
-        _, err = await asyncio.to_thread(bot.communicate, timeout=20)
+        _, err = await asyncio.to_thread(bot.communicate, timeout=PATIENCE_S)
         assert bot.returncode == 1
         assert "a newer connection of alice took over" in err
         assert err.count("\n") == 1
@@ -345,9 +353,93 @@ async def test_an_author_sees_his_own_traceback() -> None:
     async with serving() as rig:
         await rig.match("alice", "bob")
         bot = bot_process(rig.address, token_of("alice"), "run(lambda turn: turn.nonsense)")
-        _, err = await asyncio.to_thread(bot.communicate, timeout=20)
+        _, err = await asyncio.to_thread(bot.communicate, timeout=PATIENCE_S)
         assert bot.returncode == 1
-        assert "AttributeError: 'Turn' object has no attribute 'nonsense'" in err
+        assert err.startswith('Traceback (most recent call last):\n  File "<string>", line 2')
+        assert err.endswith("AttributeError: 'Turn' object has no attribute 'nonsense'\n")
+        assert "pegboard/client" not in err, "the way there is of no interest"
+
+
+async def test_a_batch_has_a_choice_for_each_turn() -> None:
+    """One line that counts them."""
+    code = "from pegboard.client import Bot\nclass B(Bot):\n"
+    code += " def choose_batch(self, turns): return []\nrun(B())"
+    async with serving() as rig:
+        await rig.match("alice", "bob")
+        bot = bot_process(rig.address, token_of("alice"), code)
+        _, err = await asyncio.to_thread(bot.communicate, timeout=PATIENCE_S)
+        assert bot.returncode == 1
+        assert err.startswith("pegboard bot: choose_batch returned 0 choices for 1 turns;")
+        assert err.count("\n") == 1
+
+
+async def test_what_is_not_set_is_named() -> None:
+    """A bot that is started by hand, without the arena's variables."""
+    async with serving() as rig:
+        bot = bot_process(rig.address, "", "run(lambda turn: 0)")
+        _, err = await asyncio.to_thread(bot.communicate, timeout=PATIENCE_S)
+        assert (bot.returncode, err.count("\n")) == (1, 1)
+        assert err.endswith("; PEGBOARD_TOKEN is not set\n")
+    bot = bot_process("", "", "run(lambda turn: 0, patience_s=0)")
+    _, err = await asyncio.to_thread(bot.communicate, timeout=PATIENCE_S)
+    assert (bot.returncode, err.count("\n")) == (1, 1)
+    assert "no server at localhost:50151 (PEGBOARD_ADDRESS is not set) for 0 s" in err
+
+
+async def test_a_bot_that_waits_says_so(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Once, and not if the server is there; the bot plays when it comes."""
+    monkeypatch.setattr(session, "REMARK_S", 0.2)
+    remarks: list[str] = []
+    address = f"unix:{folder / 's'}"
+    player = Player(as_bot(random_choice), address, "a", remark=remarks.append)
+    playing = asyncio.create_task(player.play())
+    await until(lambda: remarks)
+    await player.stop()
+    await playing
+    assert remarks == [f"no server at {address} yet; waiting 60 s for it"]
+    async with serving() as rig:
+        other = Player(as_bot(random_choice), rig.address, token_of("alice"), remark=remarks.append)
+        other_playing = asyncio.create_task(other.play())
+        await asyncio.sleep(0.4)
+        await other.stop()
+        await other_playing
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_being_told_to_stop(number: signal.Signals) -> None:
+    """Status 0 after the turn; a second signal ends also a bot that never comes back from one."""
+    head = "from pegboard.client import Bot\nclass B(Bot):\n"
+    head += (
+        " def match_started(self, info): print('started', flush=True)\n def choose(self, turn):\n"
+    )
+    endless = f"{head}  print('asked', flush=True)\n  while True: pass\nrun(B())"
+    prompt = f"{head}  return 0\nrun(B())"
+    async with serving() as rig:
+        await rig.match("alice", "bob")
+        busy = bot_process(rig.address, token_of("alice"), endless, subprocess.PIPE)
+        idle = bot_process(rig.address, token_of("bob"), prompt, subprocess.PIPE)
+        try:
+            for bot, line in ((busy, "started\n"), (busy, "asked\n"), (idle, "started\n")):
+                assert bot.stdout is not None
+                assert await asyncio.to_thread(bot.stdout.readline) == line
+            idle.send_signal(number)
+            _, err = await asyncio.to_thread(idle.communicate, timeout=PATIENCE_S)
+            assert (idle.returncode, err) == (0, "")
+            busy.send_signal(number)
+            await until(lambda: not pending(busy.pid, number))
+            busy.send_signal(number)
+            await asyncio.to_thread(busy.communicate, timeout=PATIENCE_S)
+        finally:
+            busy.kill()
+            idle.kill()
+        assert busy.returncode == -number
+
+
+def pending(pid: int, number: int) -> bool:
+    """Say whether a signal has not been taken by the process yet (Linux)."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    sets = [int(line.split()[1], 16) for line in lines if line.startswith(("SigPnd", "ShdPnd"))]
+    return any(each >> (number - 1) & 1 for each in sets)
 
 
 async def test_an_odd_choice_ends_a_bot_with_one_line() -> None:
@@ -355,7 +447,7 @@ async def test_an_odd_choice_ends_a_bot_with_one_line() -> None:
     async with serving() as rig:
         await rig.match("alice", "bob")
         bot = bot_process(rig.address, token_of("alice"), "run(lambda turn: 'five')")
-        _, err = await asyncio.to_thread(bot.communicate, timeout=20)
+        _, err = await asyncio.to_thread(bot.communicate, timeout=PATIENCE_S)
         assert bot.returncode == 1
         assert err.startswith("pegboard bot: the bot chose 'five' for <Turn 1 of seat 0")
         assert err.count("\n") == 1
@@ -374,19 +466,26 @@ async def test_bots_come_back_to_a_server_that_was_killed(folder: Path) -> None:
         return process
 
     server = start()
-    players = [Player(as_bot(random_choice), address, name) for name in ("a", "b")]
+    asked = 0
+
+    def choose(turn: Turn) -> Any:
+        nonlocal asked
+        asked += 1
+        return random_choice(turn)
+
+    players = [Player(as_bot(choose), address, name) for name in ("a", "b")]
     tasks = [asyncio.create_task(player.play()) for player in players]
     try:
         async with Organiser(address) as organiser:
             await organiser.ready()
             made = await organiser.create([new_match("cribbage", ["a", "b"]) for _ in range(40)])
-            await asyncio.sleep(0.3)
+            await until(lambda: asked > 400)
             server.send_signal(signal.SIGKILL)
             await asyncio.to_thread(server.communicate)
             with pytest.raises(Unavailable):
                 await organiser.get(made[0].name)
             server = start()
-            async with asyncio.timeout(40):
+            async with asyncio.timeout(PATIENCE_S):
                 for match in made:
                     while True:
                         try:
@@ -407,9 +506,9 @@ async def test_bots_come_back_to_a_server_that_was_killed(folder: Path) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_addresses() -> None:
-    """host:port, unix:/path, https://host:port."""
+async def test_channels() -> None:
+    """Of every kind of address; nothing is connected yet."""
     for address in ("localhost:1", "unix:/tmp/x", "https://host:443", "http://localhost:80"):
         await open_channel(address).close()
-    with pytest.raises(InvalidRequest, match="no address"):
+    with pytest.raises(InvalidRequest, match="not an address"):
         open_channel("localhost")

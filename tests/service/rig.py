@@ -49,6 +49,13 @@ def token_file(folder: Path) -> Path:
     return path
 
 
+async def until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    """Wait for a condition of the server's."""
+    async with asyncio.timeout(timeout_s):
+        while not condition():  # noqa: ASYNC110 - what is looked at has no event
+            await asyncio.sleep(0.001)
+
+
 @dataclass
 class Rig:
     """A running server."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
 import subprocess
@@ -12,11 +13,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import structlog
 from tests.service.rig import ORGANISER, token_file
 
-from pegboard.client import Organiser, new_match
+from pegboard.client import Organiser, Player, new_match
+from pegboard.client.bot import as_bot
 from pegboard.rules.errors import InvalidRequest, PegboardError, StoreError
-from pegboard.service.app import serve
+from pegboard.service.app import configure_log, serve
 from pegboard.service.settings import ServeSettings
 
 SERVE = (sys.executable, "-m", "pegboard.cli.main", "serve")
@@ -155,6 +158,34 @@ async def test_a_store_that_is_none(folder: Path) -> None:
     (folder / "p.db").write_text("this is a diary, not a store; " * 100, encoding="utf-8")
     with pytest.raises((StoreError, PegboardError)):
         await serve(ServeSettings(unix=(folder / "s",), store=folder / "p.db"))
+
+
+async def test_a_log_that_nobody_reads_does_not_stop_a_server(folder: Path) -> None:
+    """Its pipe is closed: entries are dropped, calls are answered."""
+    with Process(folder) as server:
+        assert server.process.stderr is not None
+        server.process.stderr.close()
+        async with Organiser(server.address, "a") as organiser:
+            await organiser.ready()
+            with pytest.raises(InvalidRequest):  # and so is a bot, whose coming is logged
+                await organiser.cancel("none")
+            player = Player(as_bot(lambda turn: 0), server.address, "a")
+            playing = asyncio.create_task(player.play())
+            (match,) = await organiser.create([new_match("draw", ["a", "a"])])
+            async for _ in organiser.watch(match.name):
+                pass
+            await player.stop()
+            await playing
+
+
+def test_a_log_is_one_short_line_an_entry(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever a value holds."""
+    configure_log("info")
+    structlog.get_logger("test").info("said", kit="\n\u2028\x1b[2J" * 100_000, bot="a\nb")
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.strip().isprintable()
+    assert len(said) < 1000
 
 
 async def test_tcp_with_tokens(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import grpc
 import grpc.aio
@@ -11,13 +12,19 @@ import pytest
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
-from tests.service.rig import metadata_of, serving, token_of
+from tests.service.rig import ORGANISER, metadata_of, serving, token_of
 
 from pegboard.client import new_match
+from pegboard.matches.match import Archive
 from pegboard.rules import errors
 from pegboard.rules.catalog import CATALOG
 from pegboard.rules.record import verify
 from pegboard.service.allowance import ACCOUNTS_KEPT, Allowance, Allowances
+from pegboard.service.match_service import (
+    RESULTS_BYTES,
+    RESULTS_PER_MESSAGE,
+    finished_messages,
+)
 from pegboard.service.tokens import bearer_token, load_tokens
 from pegboard.v1 import match_pb2, match_pb2_grpc
 from pegboard.wire.records import read_record, record_message
@@ -154,6 +161,44 @@ async def test_records_come_back_whole_and_verify() -> None:
             assert await organiser.record(name) == message
 
 
+async def test_results_travel_in_messages_of_a_bounded_size() -> None:
+    """By bytes and by count, all of them once and in order."""
+    async with serving() as rig, rig.organiser() as organiser:
+        options = {"match_games": "21"}
+        matches = [
+            new_match("cribbage", ["alice", "bob"], options=options, label="l" * 200)
+            for _ in range(700)
+        ]
+        names = [match.name for match in await organiser.create(matches)]
+        for name in names:
+            await organiser.cancel(name)
+        got: list[str] = []
+        sizes, counts = [], []
+        async for batch in organiser.watch_finished(include_earlier=True):
+            if batch.caught_up:
+                break
+            got += [each.match.name for each in batch.finished]
+            counts.append(len(batch.finished))
+            sizes.append(sum(each.ByteSize() for each in batch.finished))
+        assert got == names
+        assert max(sizes) <= RESULTS_BYTES
+        assert max(counts) <= RESULTS_PER_MESSAGE
+
+
+async def test_one_large_result_travels_alone() -> None:
+    """A message begins with it rather than growing by it."""
+    async with serving() as rig:
+        names = [await rig.match("alice", "bob") for _ in range(4)]
+        for name in names:
+            await rig.host.cancel(name.removeprefix("matches/"))
+        matches = [rig.host.get(name.removeprefix("matches/")) for name in names]
+        large = "\n".join(["0 DISCARD 5C TD"] * 20_000)
+        for number in (1, 2):
+            matches[number].archive = Archive(large, 1, "ab")
+        groups = [[each.match.name for each in group] for group in finished_messages(matches)]
+        assert groups == [[name] for name in names]
+
+
 async def test_a_record_waits_for_the_end() -> None:
     """FAILED_PRECONDITION while the match runs."""
     async with serving() as rig, rig.organiser() as organiser:
@@ -196,6 +241,65 @@ async def test_who_may_watch_as_whom() -> None:
         ):
             with pytest.raises(error):
                 await hands(token, seat)
+
+
+READS = {
+    "GetMatch": match_pb2.GetMatchRequest,
+    "GetRecord": match_pb2.GetRecordRequest,
+    "WatchMatch": match_pb2.WatchMatchRequest,
+    "ListMatches": match_pb2.ListMatchesRequest,
+}
+
+
+async def read_code(address: str, method: str, name: str, token: str) -> grpc.StatusCode:
+    """Read a match with a token, "" for none, and return the status."""
+    request = READS[method]() if method == "ListMatches" else READS[method](name=name)
+    metadata = [("authorization", f"Bearer {token}")] if token else []
+    async with grpc.aio.insecure_channel(address) as channel:
+        call: Any = channel.unary_unary(f"/pegboard.v1.MatchService/{method}")
+        code: grpc.StatusCode = await call(request.SerializeToString(), metadata=metadata).code()
+        return code
+
+
+@pytest.mark.parametrize("method", READS)
+@pytest.mark.parametrize("public", [False, True])
+async def test_reads_need_a_token_unless_the_server_is_public(method: str, public: bool) -> None:
+    """Any bot's or organiser's; a token that nobody has is refused by a public server too."""
+    async with serving(public=public) as rig, rig.organiser() as organiser:
+        name = await rig.match("alice", "bob")
+        await organiser.cancel(name)
+        free = grpc.StatusCode.OK if public else grpc.StatusCode.UNAUTHENTICATED
+        for token, code in (
+            ("", free),
+            ("wrong", grpc.StatusCode.UNAUTHENTICATED),
+            ("w" * 5000, grpc.StatusCode.UNAUTHENTICATED),
+            (token_of("zoe"), grpc.StatusCode.OK),
+            (ORGANISER, grpc.StatusCode.OK),
+        ):
+            assert await read_code(rig.address, method, name, token) is code, token
+
+
+async def test_the_catalog_is_free_but_not_for_wrong_tokens() -> None:
+    """A typing error in a token shows at the first call, whichever it is."""
+    async with serving() as rig:
+        async with rig.organiser("") as anybody:
+            assert await anybody.list_variants()
+        async with rig.organiser("wrong") as nobody:
+            with pytest.raises(errors.Unauthenticated):
+                await nobody.get_variant("cribbage")
+
+
+async def test_matches_are_for_bots_that_can_come() -> None:
+    """Every seat's bot has a token; the sentence names the nearest ones."""
+    async with serving() as rig, rig.organiser() as organiser:
+        for bot, words in (
+            ("alise", "no token names the bot 'alise'; did you mean alice"),
+            ("x\n", r"no token names the bot 'x\\n'"),
+            ("arena", "no token names the bot 'arena'"),  # an organiser
+        ):
+            with pytest.raises(errors.InvalidRequest, match=words):
+                await organiser.create([new_match("draw", ["alice", bot])])
+        assert [match async for match in organiser.list_matches()] == []
 
 
 async def test_watching_goes_on_from_any_point() -> None:
@@ -289,6 +393,23 @@ def test_tokens_by_digest_and_in_clear(tmp_path: Path) -> None:
         tokens.caller(f"sha256:{digest}")
 
 
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660])
+def test_a_token_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
+    """With the command that mends it."""
+    path = write(tmp_path, '[bots]\na = "x"\n')
+    path.chmod(mode)
+    with pytest.raises(errors.InvalidRequest, match="run `chmod 600 ") as caught:
+        load_tokens(path)
+    assert f"{mode:04o}" in str(caught.value)
+    path.chmod(0o400)
+    assert load_tokens(path).caller("x").bot == "a"
+
+
+def test_a_token_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """As editors on Windows write it."""
+    assert load_tokens(write(tmp_path, '\ufeff[bots]\na = "x"\n')).caller("x").bot == "a"
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -315,6 +436,9 @@ def test_development_tokens_are_names() -> None:
     assert tokens.caller("alice") == ("alice", "developer")
     with pytest.raises(errors.Unauthenticated):
         tokens.caller("no name")
+    tokens.check_bot("anybody")
+    with pytest.raises(errors.InvalidRequest, match="no bot can be called"):
+        tokens.check_bot("no name")
 
 
 def test_bearer_tokens() -> None:

@@ -13,7 +13,13 @@ from pegboard.arena.patience import Patience
 from pegboard.arena.records import match_id
 from pegboard.arena.venue import VenueError
 from pegboard.client import Finished, Organiser, new_match
-from pegboard.rules.errors import AlreadyExists, PegboardError, Unavailable, UnknownMatch
+from pegboard.rules.errors import (
+    AlreadyExists,
+    PegboardError,
+    StoreError,
+    Unavailable,
+    UnknownMatch,
+)
 from pegboard.v1 import match_pb2
 
 CALLS_AT_ONCE = 32
@@ -144,7 +150,7 @@ class Arbiter:
                             asking = False
                         self._patience.answered()
                         yield batch
-                except Unavailable as error:
+                except (Unavailable, StoreError) as error:
                     if not asking:
                         self._patience.asks()
                         asking = True

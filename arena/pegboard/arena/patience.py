@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from pegboard.arena.venue import Venue, VenueError
-from pegboard.rules.errors import PegboardError, Unavailable
+from pegboard.rules.errors import PegboardError, StoreError, Unavailable
 
 RETRY_S = 0.1
 TICK_S = 0.25
@@ -43,13 +43,13 @@ class Patience:
         self._error = ""
 
     async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Call until the server answers; errors other than `Unavailable` are answers."""
+        """Call until the server answers and can store; all other errors are answers."""
         self._waiting += 1
         try:
             while True:
                 try:
                     answer = await call()
-                except Unavailable as error:
+                except (Unavailable, StoreError) as error:
                     await self.pause(error)
                 except PegboardError:
                     self.answered()
@@ -60,7 +60,7 @@ class Patience:
         finally:
             self._waiting -= 1
 
-    async def pause(self, error: Unavailable) -> None:
+    async def pause(self, error: PegboardError) -> None:
         """Wait a little before the next try."""
         self._error = str(error)
         await asyncio.sleep(RETRY_S)

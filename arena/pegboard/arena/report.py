@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import msgspec
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.measure import Measurement
 from rich.progress_bar import ProgressBar
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from pegboard.arena.ratings import Table
+from pegboard.arena.columns import LUXURY, Column, fitted
+from pegboard.arena.ratings import Standing, Table
 from pegboard.arena.results import EventTable, Line, Results
-from pegboard.arena.terminal import json_text, say, symbol
-from pegboard.rules.printable import printable
+from pegboard.arena.terminal import json_text, say, shown, symbol
 
 PLAIN_EVERY_S = 10.0
 CROSSTABLE_BOTS = 12
@@ -116,7 +115,7 @@ class PlainReporter:
 
     def note(self, sentence: str) -> None:
         """Print a line."""
-        say(printable(sentence))
+        say(shown(sentence))
 
     def stopped(self) -> None:
         """Do nothing."""
@@ -155,7 +154,7 @@ class LiveReporter:
 
     def started(self, plan: Plan) -> None:
         """Print the headline and open the display."""
-        self._console.print(Text(printable(headline(plan)), style="bold"))
+        self._console.print(Text(shown(headline(plan)), style="bold"))
         self._live = Live(
             Text("starting server and bots", style="dim"),
             console=self._console,
@@ -167,12 +166,13 @@ class LiveReporter:
     def progress(self, snapshot: Snapshot) -> None:
         """Draw it anew."""
         if self._live is not None:
-            self._live.update(live_view(snapshot))
+            size = self._console.size
+            self._live.update(live_view(snapshot, size.width, size.height))
 
     def note(self, sentence: str) -> None:
         """Print a line above the display."""
         stamp = time.strftime("%H:%M:%S")
-        self._console.print(Text.assemble((f"{stamp} ", "dim"), (printable(sentence), "yellow")))
+        self._console.print(Text.assemble((f"{stamp} ", "dim"), (shown(sentence), "yellow")))
 
     def stopped(self) -> None:
         """Close the display."""
@@ -188,7 +188,7 @@ class LiveReporter:
         """Print the tables as they are and how to go on."""
         if results.finished:
             print_results(results)
-        self._console.print(Text(printable(continuation(results, folder)), style="bold"))
+        self._console.print(Text(shown(continuation(results, folder)), style="bold"))
 
 
 # Sentences
@@ -239,34 +239,55 @@ def duration(seconds: float) -> str:
 # Tables
 
 
-def live_view(snapshot: Snapshot) -> RenderableType:
-    """Return the display of a run under way."""
-    bar = RichTable.grid(padding=(0, 2))
-    bar.add_row(
-        ProgressBar(total=max(snapshot.total, 1), completed=snapshot.finished, width=40),
-        Text(f"{snapshot.finished / max(snapshot.total, 1):.0%}", style="bold"),
-        Text(f"{progress_words(snapshot)}, {snapshot.running} under way"),
-    )
+def live_view(snapshot: Snapshot, width: int, height: int) -> RenderableType:
+    """Return the display of a run under way, for a terminal of this size."""
+    bar = _bar(snapshot, width)
     if snapshot.table is None or not any(line.games for line in snapshot.table.standings):
         return bar
-    table = _frame()
-    for name, side in (("#", "right"), ("bot", "left"), ("score", "right"), ("Elo", "right")):
-        table.add_column(name, justify=side)  # type: ignore[arg-type]
-    table.add_column("games", justify="right")
-    faulty = any(snapshot.faults.values())
-    if faulty:
-        table.add_column("faults", justify="right")
-    for line in snapshot.table.standings:
-        faults = snapshot.faults.get(line.bot, 0)
-        table.add_row(
-            str(line.rank),
-            Text(printable(line.bot), style="bold" if line.rank == 1 else ""),
-            with_error(line.score, line.error),
-            f"{round(line.elo):+}",
-            f"{line.games:,}",
-            *([Text(str(faults or ""), style="red")] if faulty else []),
+    return Group(bar, *_live_table(snapshot.table, snapshot.faults, width, height - _LIVE_FRAME))
+
+
+_LIVE_FRAME = 7
+"""Lines of the display besides the standings: bar, frame, what is left out, the cursor's."""
+
+
+def _bar(snapshot: Snapshot, width: int) -> RenderableType:
+    """Return the progress: a bar with the words beside it, or below where they do not fit."""
+    total = max(snapshot.total, 1)
+    words = f"{progress_words(snapshot)}, {snapshot.running} under way"
+    beside = width - len(words) - 10
+    grid = RichTable.grid(padding=(0, 2))
+    own = min(40, beside if beside >= 10 else max(width - 8, 1))
+    cells: list[RenderableType] = [
+        ProgressBar(total=total, completed=snapshot.finished, width=own),
+        Text(f"{snapshot.finished / total:.0%}", style="bold"),
+    ]
+    if beside >= 10:
+        grid.add_row(*cells, Text(words))
+        return grid
+    grid.add_row(*cells)
+    return Group(grid, Text(words))
+
+
+def _live_table(
+    table: Table, faults: dict[str, int], width: int, room: int
+) -> Iterator[RenderableType]:
+    """Yield the first lines of the standings, as many as there is room for."""
+    lines = table.standings[: max(room, 1)]
+    counts = [faults.get(line.bot, 0) for line in lines]
+    columns = [
+        *_names([line.rank for line in lines], [line.bot for line in lines]),
+        _score(lines, rank=1),
+        Column("Elo", _plain(f"{round(line.elo):+}" for line in lines)),
+        Column("games", _plain(f"{line.games:,}" for line in lines), rank=3),
+    ]
+    if any(faults.values()):
+        columns.append(
+            Column("faults", [Text(str(count or ""), style="red") for count in counts], rank=2)
         )
-    return Group(bar, table)
+    yield fitted(columns, width)
+    if len(lines) < len(table.standings):
+        yield Text(f"and {len(table.standings) - len(lines)} more", style="dim")
 
 
 def print_results(results: Results, *, json: bool = False, console: Console | None = None) -> None:
@@ -290,15 +311,15 @@ def results_view(results: Results, console: Console) -> list[RenderableType]:
     if not results.complete:
         title += f" of {results.total:,}"
     parts: list[RenderableType] = [
-        Text(printable(title), style="bold"),
-        _fitting(console, *whole),
+        Text(shown(title), style="bold"),
+        standings(*whole, console.width),
     ]
     for event in results.events if len(results.events) > 1 else ():
         lines = tuple(line for line in event.lines if line.games)
-        parts.append(Text(printable(event_title(event)), style="bold"))
-        parts.append(_fitting(console, lines, results.bots, event.cross, event.cross_games))
+        parts.append(Text(shown(event_title(event)), style="bold"))
+        parts.append(standings(lines, results.bots, event.cross, event.cross_games, console.width))
     parts += [
-        Text.assemble((f"{printable(bot)}: ", "bold"), printable(detail), style="yellow")
+        Text.assemble((f"{shown(bot)}: ", "bold"), shown(detail), style="yellow")
         for bot, detail in results.last_faults.items()
     ]
     if results.unrated:
@@ -318,55 +339,58 @@ def event_title(event: EventTable) -> str:
     return f"{event.name}: {seats}, {event.matches:,} matches"
 
 
-def _fitting(
-    console: Console,
-    lines: tuple[Line, ...],
-    bots: tuple[str, ...],
-    cross: tuple[tuple[float, ...], ...],
-    games: tuple[tuple[float, ...], ...],
-) -> RichTable:
-    """The table with its crosstable, or without where that is too wide."""
-    if 1 < len(lines) <= CROSSTABLE_BOTS:
-        table = standings(lines, bots, cross, games)
-        # Measured without the bound of the console, which would hide that it is too wide.
-        unbounded = console.options.update(max_width=1_000)
-        if Measurement.get(console, unbounded, table).maximum <= console.width:
-            return table
-    return standings(lines, bots, (), ())
-
-
 def standings(
     lines: tuple[Line, ...],
     bots: tuple[str, ...],
     cross: tuple[tuple[float, ...], ...],
     games: tuple[tuple[float, ...], ...],
+    width: int,
 ) -> RichTable:
-    """Return a table of standings, with the crosstable beside it where one is given."""
-    table = _frame()
-    table.add_column("#", justify="right")
-    table.add_column("bot", no_wrap=True)
-    for name in ("Elo", "95 %", "score", "points", "games"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for line in lines if cross else ():
-        table.add_column(f"v {line.rank}", justify="right", no_wrap=True)
-    faulty = any(line.faults for line in lines)
-    if faulty:
-        table.add_column("faults")
-    order = [bots.index(line.bot) for line in lines]
-    for own, line in zip(order, lines, strict=True):
-        cells = [cell(cross[own][other], games[own][other]) for other in order] if cross else []
-        table.add_row(
-            str(line.rank),
-            Text(printable(line.bot), style="bold" if line.rank == 1 else ""),
-            f"{round(line.elo):+}",
-            interval(line),
-            with_error(line.score, line.error),
-            f"{line.points:,.1f}",
-            f"{line.games:,}",
-            *cells,
-            *([Text(printable(fault_words(line.faults)), style="red")] if faulty else []),
-        )
-    return table
+    """Return the table of standings with its crosstable, or as many columns as fit.
+
+    What is left out is in `results.json`.
+    """
+    columns = [
+        *_names([line.rank for line in lines], [line.bot for line in lines]),
+        Column("Elo", _plain(f"{round(line.elo):+}" for line in lines)),
+        Column("95 %", _plain(map(interval, lines)), rank=3),
+        _score(lines, rank=2),
+        Column("points", _plain(f"{line.points:,.1f}" for line in lines), rank=6),
+        Column("games", _plain(f"{line.games:,}" for line in lines), rank=5),
+    ]
+    if 1 < len(lines) <= CROSSTABLE_BOTS:
+        order = [bots.index(line.bot) for line in lines]
+        columns += [
+            Column(
+                f"v {line.rank}",
+                _plain(cell(cross[own][other], games[own][other]) for own in order),
+                rank=LUXURY,
+            )
+            for other, line in zip(order, lines, strict=True)
+        ]
+    if any(line.faults for line in lines):
+        cells = [Text(shown(fault_words(line.faults)), style="red") for line in lines]
+        columns.append(Column("faults", cells, rank=4, kind="lists"))
+    return fitted(columns, width)
+
+
+def _names(ranks: Sequence[int], bots: Sequence[str]) -> tuple[Column, Column]:
+    names = [
+        Text(shown(bot), style="bold" if rank == 1 else "")
+        for rank, bot in zip(ranks, bots, strict=True)
+    ]
+    return Column("#", _plain(map(str, ranks))), Column("bot", names, kind="names")
+
+
+def _score(lines: Sequence[Line] | Sequence[Standing], rank: int) -> Column:
+    """The score with its error bar, where there is width for both."""
+    alone = Column("score", _plain(f"{line.score:.1%}" for line in lines))
+    cells = _plain(with_error(line.score, line.error) for line in lines)
+    return Column("score", cells, rank=rank, instead=alone)
+
+
+def _plain(cells: Iterable[str]) -> list[Text]:
+    return [Text(text) for text in cells]
 
 
 def interval(line: Line) -> str:
@@ -390,7 +414,3 @@ def fault_words(faults: dict[str, int]) -> str:
     """Return faults by kind, e.g. `3 timeout, 1 crash`."""
     kinds = sorted(faults.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{count:,} {kind.lower().replace('_', ' ')}" for kind, count in kinds)
-
-
-def _frame() -> RichTable:
-    return RichTable(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)

@@ -12,6 +12,10 @@ import re
 import sys
 from typing import TextIO
 
+from pegboard.rules.plain import plain
+
+LINE_MOST = 1_000
+"""The most characters of a line in which others' text may stand."""
 ERRORS = "pegboard-symbols"
 ALTERNATIVES = {"±": "+-", "·": ".", "…": "...", **dict.fromkeys("─━╸╺", "-")}
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\n]")
@@ -69,6 +73,11 @@ def json_text(text: str) -> str:
 def _json_escape(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
+
+
+def shown(text: str) -> str:
+    """Return text of others as one line without what a terminal would obey."""
+    return plain(text, LINE_MOST)
 
 
 def say(line: str) -> None:

@@ -13,9 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from pegboard.arena.terminal import lead_nowhere, say, settle_streams
+from pegboard.arena.terminal import lead_nowhere, say, settle_streams, shown
 from pegboard.rules.errors import InvalidRequest, PegboardError
-from pegboard.rules.printable import printable
 
 APP_OPTIONS: dict[str, Any] = {
     "add_completion": False,
@@ -83,6 +82,14 @@ def serve(
     durability: Annotated[
         str, typer.Option("--durability", help="strict, batched or memory.")
     ] = "batched",
+    store_patience: Annotated[
+        float,
+        typer.Option(
+            "--store-patience",
+            min=0,
+            help="Seconds to go on trying when the store cannot be written; then the server ends.",
+        ),
+    ] = 30.0,
     log_level: Annotated[
         str, typer.Option("--log-level", help="debug, info, warning, error.")
     ] = "info",
@@ -105,6 +112,7 @@ def serve(
         public=public,
         store=store,
         durability=durability,
+        store_patience_s=store_patience,
         log_level=log_level,
         stop_on_eof=stop_on_eof,
         tls_certificate=tls_certificate,
@@ -291,7 +299,7 @@ def run(arguments: list[str]) -> int:
 def fail(*sentences: str) -> int:
     """Print the line that a fault gets; several only for a file with several faults."""
     for sentence in sentences:
-        say(f"pegboard: {printable(sentence)}")
+        say(f"pegboard: {shown(sentence)}")
     return EXIT_USAGE
 
 

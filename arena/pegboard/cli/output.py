@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pegboard.arena.terminal import json_text
-from pegboard.rules.printable import printable
+from pegboard.arena.terminal import json_text, shown
 
 
 def print_json(value: Any) -> None:
@@ -16,7 +15,7 @@ def print_json(value: Any) -> None:
 
 def print_line(text: str) -> None:
     """Print one line that may hold text of others."""
-    print(printable(text))
+    print(shown(text))
 
 
 def columns(rows: list[tuple[str, ...]], gap: str = "  ") -> list[str]:

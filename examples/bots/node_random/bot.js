@@ -9,6 +9,8 @@ const loader = require('@grpc/proto-loader');
 
 const PROTOS = process.env.PEGBOARD_PROTOS || path.join(__dirname, '..', '..', '..', 'protos');
 const ADDRESS = process.env.PEGBOARD_ADDRESS || 'localhost:50151';
+// A proxy of the environment cannot reach this machine's own sockets.
+const LOCAL = /^(unix:|localhost:|127\.|\[::1\]:)/.test(ADDRESS);
 const TOKEN = process.env.PEGBOARD_TOKEN || '';
 const SEED = process.env.PEGBOARD_BOT_SEED || '1';
 
@@ -80,6 +82,7 @@ class Player {
     this.client = new PlayService(ADDRESS, grpc.credentials.createInsecure(), {
       'grpc.initial_reconnect_backoff_ms': BACKOFF_FIRST_MS,
       'grpc.max_reconnect_backoff_ms': 1_000,
+      'grpc.enable_http_proxy': LOCAL ? 0 : 1,
     });
     this.lostAt = Date.now();
     this.backoffMs = BACKOFF_FIRST_MS;

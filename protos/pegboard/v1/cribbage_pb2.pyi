@@ -462,7 +462,9 @@ Global___CribbageClaim: typing_extensions.TypeAlias = CribbageClaim
 
 @typing.final
 class CribbageCall(google.protobuf.message.Message):
-    """Calls muggins for the points that the claim left out (R-C8.5). `points` is the open number."""
+    """Calls muggins for the points that the claim left out (R-C8.5). `points` is the open number, at
+    least 1 (X-04).
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 

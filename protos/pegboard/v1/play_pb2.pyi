@@ -35,9 +35,14 @@ class _RejectionReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper
     """No such match, or this bot does not sit at that seat."""
     REJECTION_REASON_MATCH_OVER: _RejectionReason.ValueType  # 4
     REJECTION_REASON_CLAIM_TOO_HIGH: _RejectionReason.ValueType  # 5
-    """A claim above the true points (R-C8.6). Costs no attempt."""
+    """A claim above the true points (R-C8.6). Costs no attempt, unless one as low was rejected before. A
+    second one in the same turn is not rejected but stands as a claim of 0 (X-19), where that is not
+    too low to go out.
+    """
     REJECTION_REASON_MUST_GO_OUT: _RejectionReason.ValueType  # 6
-    """A claim that would not go out although the points suffice (X-05). Costs no attempt."""
+    """A claim that would not go out although the points suffice (X-05). Costs no attempt, unless one as
+    high was rejected before.
+    """
 
 class RejectionReason(_RejectionReason, metaclass=_RejectionReasonEnumTypeWrapper):
     """Why an answer did not count."""
@@ -51,9 +56,14 @@ REJECTION_REASON_UNKNOWN_SEAT: RejectionReason.ValueType  # 3
 """No such match, or this bot does not sit at that seat."""
 REJECTION_REASON_MATCH_OVER: RejectionReason.ValueType  # 4
 REJECTION_REASON_CLAIM_TOO_HIGH: RejectionReason.ValueType  # 5
-"""A claim above the true points (R-C8.6). Costs no attempt."""
+"""A claim above the true points (R-C8.6). Costs no attempt, unless one as low was rejected before. A
+second one in the same turn is not rejected but stands as a claim of 0 (X-19), where that is not
+too low to go out.
+"""
 REJECTION_REASON_MUST_GO_OUT: RejectionReason.ValueType  # 6
-"""A claim that would not go out although the points suffice (X-05). Costs no attempt."""
+"""A claim that would not go out although the points suffice (X-05). Costs no attempt, unless one as
+high was rejected before.
+"""
 Global___RejectionReason: typing_extensions.TypeAlias = RejectionReason
 
 @typing.final
@@ -281,7 +291,9 @@ class Turn(google.protobuf.message.Message):
 
     @property
     def number(self) -> Global___NumberRange:
-        """Set where listed moves lack a number (a bid, a claim, a call): the answer gives it."""
+        """Set where listed moves lack a number (a bid, a claim, a call): the answer gives it. A call names
+        at least 1, also where the range begins at 0 for the claims of plays.
+        """
 
     @property
     def view(self) -> pegboard.v1.match_pb2.View: ...
@@ -360,7 +372,7 @@ class Answer(google.protobuf.message.Message):
     turn_id: builtins.int
     index: builtins.int
     number: builtins.int
-    """With `index`, for a move with an open number; unset is the lower bound."""
+    """With `index`, for a move with an open number; unset is the least that the move may name."""
     @property
     def move(self) -> pegboard.v1.match_pb2.Move: ...
     def __init__(

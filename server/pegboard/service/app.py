@@ -20,8 +20,9 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from pegboard.matches.host import MatchHost
-from pegboard.matches.store import Durability, Store, open_store
-from pegboard.rules.errors import InvalidRequest
+from pegboard.matches.settings import HostSettings
+from pegboard.matches.store import Durability, Store, StoreState, open_store
+from pegboard.rules.errors import InvalidRequest, StoreError
 from pegboard.rules.plain import plain, quoted
 from pegboard.service.addresses import (
     Place,
@@ -36,6 +37,7 @@ from pegboard.service.catalog_service import CatalogService
 from pegboard.service.gate import Gate
 from pegboard.service.match_service import MatchService
 from pegboard.service.play_service import PlayService
+from pegboard.service.probe import ServerProbe
 from pegboard.service.settings import Limits, ServeSettings
 from pegboard.service.tokens import Tokens, load_tokens
 
@@ -59,13 +61,14 @@ async def serve(settings: ServeSettings, announce: Callable[[str], None] = print
     """Host matches until SIGTERM, SIGINT, or the end of standard input where that is asked for.
 
     Announces one line, `listening on ADDRESS...`, when ready. Raises `InvalidRequest` for settings
-    that cannot work and `StoreError` for a store that cannot be opened.
+    that cannot work and `StoreError` for a store that cannot be opened, or not be written for longer
+    than its patience: then the next start takes the matches up as they were stored.
     """
     configure_log(settings.log_level)
     tokens = load_tokens(settings.tokens)
     check_addresses(settings, tokens)
     store = open_settings_store(settings)
-    host = MatchHost(store)
+    host = MatchHost(store, settings=HostSettings(store_patience_s=settings.store_patience_s))
     server = Server(host, Gate(tokens, settings.limits, settings.public))
     try:
         await host.open()
@@ -79,12 +82,26 @@ async def serve(settings: ServeSettings, announce: Callable[[str], None] = print
     tune_collector()
     announce(f"listening on {' '.join(addresses)}")
     _log.info("listening", addresses=addresses, development=tokens.open_to_all)
+    lost = asyncio.create_task(_lose_store(host, stop))
     await stop.wait()
+    lost.cancel()
     _log.info("stopping")
     await server.stop()
     for path in settings.unix:
         path.unlink(missing_ok=True)
     _log.info("stopped")
+    if host.store_state is StoreState.LOST:
+        raise StoreError(
+            f"{host.store_failure}; make room or mend the disk and start again: matches go on as they"
+            " were last stored"
+        )
+
+
+async def _lose_store(host: MatchHost, stop: asyncio.Event) -> None:
+    """Stop the server when its store is lost."""
+    while host.store_state is not StoreState.LOST:
+        await host.store_left(host.store_state)
+    stop.set()
 
 
 class Server:
@@ -97,7 +114,9 @@ class Server:
         self._server = grpc.aio.server(options=server_options(gate.limits))
         self._play = PlayService(host, gate)
         self._health = health.aio.HealthServicer()
+        self.probe = ServerProbe()
         self._pulse: asyncio.Task[None] | None = None
+        self._store_watch: asyncio.Task[None] | None = None
         matches, catalog = MatchService(host, gate), CatalogService()
         self._server.add_generic_rpc_handlers(
             (self._play.handler(), matches.handler(), catalog.handler(gate))
@@ -149,10 +168,26 @@ class Server:
 
     async def start(self) -> None:
         """Begin to answer."""
+        self.probe.listen(self._server)
         await self._server.start()
-        for name in self._names:
-            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        self.probe.start()
+        self._host.deadlines.probe = self.probe
+        await self._tell_health()
         self._pulse = asyncio.create_task(self._play.pulse())
+        self._store_watch = asyncio.create_task(self._watch_store())
+
+    async def _watch_store(self) -> None:
+        """Tell by health checks whether the store can be written, for ever."""
+        while True:
+            state = self._host.store_state
+            await self._tell_health()
+            await self._host.store_left(state)
+
+    async def _tell_health(self) -> None:
+        writable = self._host.store_state is StoreState.WRITABLE
+        answer = health_pb2.HealthCheckResponse
+        for name in self._names:
+            await self._health.set(name, answer.SERVING if writable else answer.NOT_SERVING)
 
     async def stop(self) -> None:
         """Take no new calls, let streams finish their writes, store everything, close the host."""
@@ -166,9 +201,11 @@ class Server:
         ending = asyncio.create_task(self._server.stop(self._limits.stop_s))
         await asyncio.sleep(0)  # from here on no new call comes
         await self._host.close()  # watchers end by this
+        await self.probe.stop()
         await ending
-        if self._pulse is not None:
-            self._pulse.cancel()
+        for task in (self._pulse, self._store_watch):
+            if task is not None:
+                task.cancel()
 
 
 def server_options(limits: Limits) -> list[tuple[str, Any]]:
@@ -278,8 +315,22 @@ def configure_log(level: str) -> None:
             structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: StandardError(),
     )
+
+
+class StandardError:
+    """Writes entries to standard error as it is now. Where nothing reads it, a server still serves."""
+
+    def msg(self, line: str) -> None:
+        """Write one entry."""
+        try:
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+        except (OSError, ValueError):  # closed, or a pipe without a reader
+            pass
+
+    debug = info = warning = error = msg
 
 
 def bound_values(_logger: Any, _method: str, entry: MutableMapping[str, Any]) -> Mapping[str, Any]:

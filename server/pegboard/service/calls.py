@@ -74,7 +74,8 @@ def _unary(
                 response = await behaviour(request.read(data), context)
             serialised: bytes = response.SerializeToString()
         except Exception as error:
-            await refuse(context, error, request.method)
+            refuse(context, error, request.method)
+            return b""
         return serialised
 
     return answer
@@ -91,6 +92,6 @@ def _streaming(
                     async for response in responses:
                         await context.write(response.SerializeToString())
         except Exception as error:
-            await refuse(context, error, request.method)
+            refuse(context, error, request.method)
 
     return answer

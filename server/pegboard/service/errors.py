@@ -8,34 +8,37 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from typing import Any, NoReturn
+from typing import Any
 
 import grpc.aio
 import structlog
 from grpc_status import rpc_status
 
-from pegboard.rules.errors import PegboardError, ServerFault
+from pegboard.rules.errors import PegboardError, ServerFault, StoreError
 from pegboard.wire.errors import status_of
 
 _log = structlog.get_logger("pegboard.service")
 
 
-async def refuse(context: Any, error: Exception, method: str) -> NoReturn:
-    """End the call with the error's status; what is not a `PegboardError` is logged and hidden.
+def refuse(context: Any, error: Exception, method: str) -> None:
+    """Let the call end with the error's status when its handler returns.
 
-    Raises `CancelledError` where the caller has gone: nobody reads a status then.
+    What is not a `PegboardError` is logged and hidden, and so is where the store lies. Raises
+    `CancelledError` where the caller has gone. gRPC's `abort` is not used: it keeps an exception whose
+    traceback holds the call, the request and itself, so that only the cycle collector frees them.
     """
     if has_left(context, error):
         _log.debug("caller_left", method=method)
         raise asyncio.CancelledError from None
     if not isinstance(error, PegboardError):
         error = server_fault(error, method)
-    try:
-        await context.abort_with_status(rpc_status.to_status(status_of(error)))
-    except grpc.aio.InternalError:  # left just now
-        _log.debug("caller_left", method=method)
-        raise asyncio.CancelledError from None
-    raise AssertionError("abort_with_status raises")
+    elif isinstance(error, StoreError):
+        _log.warning("store_error", method=method, reason=str(error))
+        error = StoreError("the server cannot use its store; try again later")
+    status = rpc_status.to_status(status_of(error))
+    context.set_code(status.code)
+    context.set_details(status.details)
+    context.set_trailing_metadata(status.trailing_metadata)
 
 
 def has_left(context: Any, error: Exception) -> bool:

@@ -65,20 +65,26 @@ class Gate:
         caller = self.caller(context)
         match call.access:
             case Access.BOT:
-                allowance = self.allowance(caller.require_bot())
-                allowance.spend(call.cost)
-                return allowance
+                bot = caller.require_bot()
+                caller = Caller(bot=bot)  # in development mode an organiser as well
             case Access.ORGANISER:
                 caller.require_organiser()
             case Access.READER if not self._public:
                 caller.require_token()
+        return self._charge(caller, context, call.cost)
+
+    def charge(self, context: Any, units: int) -> None:
+        """Charge a call for more than it costs at least. Raises `TooManyRequests`."""
+        self._charge(self.caller(context), context, units)
+
+    def _charge(self, caller: Caller, context: Any, units: int) -> Allowance | None:
         if caller.organiser is not None:
             return None
         if caller.bot is not None:
             allowance = self.allowance(caller.bot)
         else:
             allowance = self._allowances.of(f"host {context.peer().rpartition(':')[0]}")
-        allowance.spend(call.cost)
+        allowance.spend(units)
         return allowance
 
     @contextmanager

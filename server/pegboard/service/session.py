@@ -120,7 +120,6 @@ class PlaySession:
         self._is_writing = False
         self._blocked_pulses = 0
         self._quiet_pulses = 0
-        self._thinks_until_s = 0.0
         self._beats = 0
         self._beat_due = False
         self._beat_pulses = 0
@@ -343,19 +342,15 @@ class PlaySession:
 
     def _turns(self, turns: list[OpenTurn]) -> bytes:
         now_ns = self._host.now_ns()
-        longest_ms = 0
         encoded = []
         for turn in turns:
-            time_ms = turn.time_ms(now_ns)
-            longest_ms = max(longest_ms, time_ms[0])
             try:
-                encoded.append(self._turn(turn, time_ms))
+                encoded.append(self._turn(turn, turn.time_ms(now_ns)))
             except Exception:
                 # A view that cannot be told is our bug: it ends that match, never the stream.
                 self._host.fault(turn.match)
         self._owed += len(turns)
         self.turns_sent += len(turns)
-        self._thinks_until_s = max(self._thinks_until_s, now_ns / 1e9 + longest_ms / 1e3)
         return turns_bytes(encoded)
 
     def _turn(self, turn: OpenTurn, time_ms: tuple[int, int]) -> bytes:
@@ -385,8 +380,7 @@ class PlaySession:
                 # Nothing more can be said to a bot that does not read: cut the call.
                 self._writer.cancel()
         # A bot that thinks may be too busy to answer heartbeats: there its clock decides.
-        thinking = time.monotonic() < self._thinks_until_s
-        self._quiet_pulses = 0 if thinking else self._quiet_pulses + 1
+        self._quiet_pulses = 0 if self._mailbox.thinks else self._quiet_pulses + 1
         if self._quiet_pulses * pulse_s >= limits.heartbeat_s * limits.silence_beats:
             self.end(Silent(f"{self._bot} left {limits.silence_beats} heartbeats unanswered"))
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import grpc
 import grpc.aio
 
-from pegboard.rules.errors import InvalidRequest, PegboardError
+from pegboard.client.address import DEFAULT_ADDRESS, parse_address
+from pegboard.rules.errors import PegboardError
 from pegboard.wire.errors import STATUS_KEY, error_of
 
-DEFAULT_ADDRESS = "localhost:50151"
 LIMIT_RECEIVE_BYTES = 64 * 1024 * 1024
 
 _OPTIONS: list[tuple[str, int]] = [
@@ -23,29 +23,28 @@ _OPTIONS: list[tuple[str, int]] = [
     ("grpc.http2.max_pings_without_data", 0),
     # A server that comes back is found again within about a second.
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1_000),
+    # The least time for one attempt: on a busy machine a handshake takes longer than a second.
+    ("grpc.min_reconnect_backoff_ms", 20_000),
     # Bots of one machine that share a process must not share a connection's flow control.
     ("grpc.use_local_subchannel_pool", 1),
 ]
 
 
 def open_channel(address: str = "") -> grpc.aio.Channel:
-    """Open a channel to `host:port`, `unix:/path` or `https://host:port` (TLS).
+    """Open a channel to `host:port`, `unix:/path` or `https://host:port` (TLS): `address` module.
 
     The default address is that of `PEGBOARD_ADDRESS`, then `localhost:50151`. Nothing is connected
     yet. Raises `InvalidRequest` for an address of another shape.
     """
-    target = address or os.environ.get("PEGBOARD_ADDRESS", "") or DEFAULT_ADDRESS
-    if target.startswith("https://"):
-        credentials = grpc.ssl_channel_credentials()
-        return grpc.aio.secure_channel(target.removeprefix("https://"), credentials, _OPTIONS)
-    target = target.removeprefix("http://")
-    if not target.startswith("unix:") and not target.rpartition(":")[2].isdigit():
-        raise InvalidRequest(
-            f"no address {target!r}; write host:port, unix:/path/of/the/socket or https://host:port"
-        )
-    return grpc.aio.insecure_channel(target, _OPTIONS)
+    target, secure, local = parse_address(
+        address or os.environ.get("PEGBOARD_ADDRESS", "") or DEFAULT_ADDRESS
+    )
+    # A proxy of the environment is for other machines: it cannot reach this one's loopback.
+    options = [*_OPTIONS, ("grpc.enable_http_proxy", 0)] if local else _OPTIONS
+    if secure:
+        return grpc.aio.secure_channel(target, grpc.ssl_channel_credentials(), options)
+    return grpc.aio.insecure_channel(target, options)
 
 
 def error_from(failure: grpc.aio.AioRpcError) -> PegboardError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -12,10 +13,17 @@ from typing import Any
 import grpc
 import grpc.aio
 
+from pegboard.client.address import DEFAULT_ADDRESS
 from pegboard.client.bot import PATIENCE_S, Bot, encode_choice
-from pegboard.client.channel import DEFAULT_ADDRESS, bearer, error_from, open_channel
+from pegboard.client.channel import bearer, error_from, open_channel
 from pegboard.client.turn import UNKNOWN_MATCH, Choice, MatchInfo, Refused, Resign, Turn
-from pegboard.rules.errors import PegboardError, ServerFault, Silent, Unavailable
+from pegboard.rules.errors import (
+    InvalidRequest,
+    PegboardError,
+    ServerFault,
+    Silent,
+    Unavailable,
+)
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import read_event
 
@@ -24,7 +32,13 @@ PROTOCOL_VERSION = 1
 FLUSH_S = 0.005
 """A batch that takes longer is answered in parts, so that the others' turns come meanwhile."""
 
+ANSWERS_AT_ONCE = 256
+"""Answers in one message: a server takes 256 KiB, and answers the first while the rest comes."""
+
 BACKOFF_FIRST_S, BACKOFF_MOST_S = 0.1, 5.0
+REMARK_S = 2.0
+"""Who waits longer than this for a server says so."""
+
 SILENCE_BEATS = 3
 
 _STILL_OPEN = (
@@ -156,7 +170,15 @@ class PlayStream:
                 parts: list[bytes] = []
                 if turns:
                     choices = await asyncio.to_thread(choose, turns)
+                    if len(choices) != len(turns):
+                        raise InvalidRequest(
+                            f"choose_batch returned {len(choices)} choices for {len(turns)} turns;"
+                            " return one for each, in order"
+                        )
                     parts = [self._answer(*pair) for pair in zip(turns, choices, strict=True)]
+                while len(parts) > ANSWERS_AT_ONCE:
+                    await self._call.write(b"".join(parts[:ANSWERS_AT_ONCE]))
+                    del parts[:ANSWERS_AT_ONCE]
                 data = b"".join(parts) + self._rest()
                 if data:
                     await self._call.write(data)
@@ -259,17 +281,29 @@ def match_info(started: play_pb2.MatchStarted) -> MatchInfo:
 
 
 class Player:
-    """A bot that stays connected: what `run` runs, for programs with an event loop of their own."""
+    """A bot that stays connected: what `run` runs, for programs with an event loop of their own.
+
+    `remark` is told, once for each loss, that the server is not there and is waited for.
+    """
 
     def __init__(
-        self, bot: Bot, address: str = "", token: str = "", patience_s: float = PATIENCE_S
+        self,
+        bot: Bot,
+        address: str = "",
+        token: str = "",
+        patience_s: float = PATIENCE_S,
+        remark: Callable[[str], None] = lambda sentence: None,
     ) -> None:
         self._bot = bot
-        self._address = address
+        self._address = address or os.environ.get("PEGBOARD_ADDRESS", "")
         self._token = token
         self._patience_s = patience_s
+        self._remark = remark
         self._stream: PlayStream | None = None
         self._stopped = asyncio.Event()
+        self._lost_at = 0.0
+        self._backoff_s = BACKOFF_FIRST_S
+        self._timer: asyncio.TimerHandle | None = None
 
     async def play(self) -> None:
         """Play until `stop`. Raises the `PegboardError` for which coming back is of no use."""
@@ -277,25 +311,48 @@ class Player:
             method: Any = channel.stream_stream(
                 METHOD, response_deserializer=play_pb2.PlayResponse.FromString
             )
-            lost_at = perf_counter()
-            backoff_s = BACKOFF_FIRST_S
-            while not self._stopped.is_set():
-                metadata: Any = bearer(self._token)
-                self._stream = PlayStream(self._bot, method(metadata=metadata), self._token)
-                try:
-                    await self._stream.play()
-                    return
-                except _TRY_AGAIN as error:
-                    if self._stream.welcome is not None:
-                        lost_at, backoff_s = perf_counter(), BACKOFF_FIRST_S
-                    if perf_counter() - lost_at > self._patience_s:
-                        raise Unavailable(
-                            f"no server at {self._address or DEFAULT_ADDRESS} for"
-                            f" {self._patience_s:g} s ({error}); is `pegboard serve` running there?"
-                        ) from None
-                # Jitter, so that the bots of a server that restarts do not all come at once.
-                await self._pause(backoff_s * random.uniform(0.5, 1.5))  # noqa: S311
-                backoff_s = min(backoff_s * 2, BACKOFF_MOST_S)
+            self._lost()
+            try:
+                while not self._stopped.is_set():
+                    metadata: Any = bearer(self._token)
+                    self._stream = PlayStream(self._bot, method(metadata=metadata), self._token)
+                    try:
+                        await self._stream.play()
+                        return
+                    except _TRY_AGAIN as error:
+                        await self._wait_to_try_again(self._stream, error)
+            finally:
+                if self._timer is not None:
+                    self._timer.cancel()
+
+    def _lost(self) -> None:
+        """Begin to count the time without a server."""
+        self._lost_at = perf_counter()
+        self._backoff_s = BACKOFF_FIRST_S
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(REMARK_S, self._remark_absence)
+
+    def _remark_absence(self) -> None:
+        if self._stopped.is_set() or (self._stream and self._stream.welcome is not None):
+            return
+        self._remark(f"no server at {self._where()} yet; waiting {self._patience_s:g} s for it")
+
+    async def _wait_to_try_again(self, stream: PlayStream, error: PegboardError) -> None:
+        """Pause after a lost stream. Raises `Unavailable` if there was no server for too long."""
+        if stream.welcome is not None:
+            self._lost()
+        if perf_counter() - self._lost_at > self._patience_s:
+            raise Unavailable(
+                f"no server at {self._where()} for {self._patience_s:g} s ({error});"
+                " is `pegboard serve` running there?"
+            ) from None
+        # Jitter, so that the bots of a server that restarts do not all come at once.
+        await self._pause(self._backoff_s * random.uniform(0.5, 1.5))  # noqa: S311
+        self._backoff_s = min(self._backoff_s * 2, BACKOFF_MOST_S)
+
+    def _where(self) -> str:
+        return self._address or f"{DEFAULT_ADDRESS} (PEGBOARD_ADDRESS is not set)"
 
     async def _pause(self, seconds: float) -> None:
         try:

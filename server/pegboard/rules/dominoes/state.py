@@ -39,6 +39,7 @@ from pegboard.rules.versions import Edition
 
 TILES = 28
 SET: Hand = (1 << TILES) - 1
+FIRST_PLACES = 16
 NO_CHOICES = Choices(())
 
 # Made once and shared: a round makes thirty of them.
@@ -66,9 +67,9 @@ class DrawState:
     """Implements `rules.game.State`. `round` counts within the game, `rounds` within the match.
 
     `turn` and `opener` stay where they were when the match is over. `stock` is a set, of `stock_left`
-    tiles; `orders` has, by seat, the order of the whole set that the seat draws by (X-21), None until
-    it first draws in the round. `asked` is the question to the seat on turn: made when first asked
-    for, a new object after every move.
+    tiles; `orders` has, by seat, the order of the set that the seat draws by (X-21), as far as it was
+    needed: empty until it first draws in the round. `asked` is the question to the seat on turn: made
+    when first asked for, a new object after every move.
     """
 
     __slots__ = (
@@ -106,7 +107,7 @@ class DrawState:
         self.hands: list[Hand] = [0] * terms.seats
         self.stock: Hand = 0
         self.stock_left = 0
-        self.orders: tuple[Sequence[Tile] | None, ...] = ()
+        self.orders: tuple[Sequence[Tile], ...] = ()
         self.line = Line()
         self.passes = 0
         self.acts: list[Act] = []
@@ -267,16 +268,21 @@ class DrawState:
         Every draw is uniform over the stock, and what one seat draws leaves the order of the others
         alone.
         """
-        order = self.orders[seat]
-        if order is None:
-            label = f"draw/{self.game}/{self.round}/{seat}"
-            order = self.chance.order(label, TILES, TILES)
-            self.orders = (*self.orders[:seat], order, *self.orders[seat + 1 :])
         stock = self.stock
-        for tile in order:
-            if stock >> tile & 1:
-                return tile
-        raise AssertionError("the stock is empty")
+        while True:
+            for tile in self.orders[seat]:
+                if stock >> tile & 1:
+                    return tile
+            self._lengthen_order(seat)
+
+    def _lengthen_order(self, seat: Seat) -> None:
+        """Make the first places of the seat's order; where they do not do, all of them.
+
+        The first ones take one block of the stream instead of two, and nearly always do.
+        """
+        places = TILES if self.orders[seat] else FIRST_PLACES
+        order = self.chance.order(f"draw/{self.game}/{self.round}/{seat}", TILES, places)
+        self.orders = (*self.orders[:seat], order, *self.orders[seat + 1 :])
 
     def _pass(self, seat: Seat) -> list[DominoesEvent]:
         if self.stock_left > NEVER_DRAWN:
@@ -327,7 +333,7 @@ class DrawState:
         self.stock = SET ^ hand_of(order[:dealt])
         self.stock_left = TILES - dealt
         # Under rules version 1 all seats draw by the order of the deal, whose tail is the stock.
-        self.orders = (None if edition.own_orders else order,) * seats
+        self.orders = (() if edition.own_orders else order,) * seats
         self.line = Line()
         self.passes = 0
         self.acts = []
