@@ -12,7 +12,7 @@ from pegboard.arena.folder import read_records, read_results
 from pegboard.arena.results import Finished, Results
 
 STEADY = Path(__file__).parent / "bots" / "steady.py"
-RUNNER = (sys.executable, "-m", "pegboard.cli.main", "tournament", "run")
+RUNNER = (sys.executable, "-I", "-m", "pegboard.cli.main", "tournament", "run")
 
 
 def bot(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.arena.config import ConfigError, blocks_of, changed_key, load, parse
+from pegboard.arena.tournament import default_folder
 
 PATH = Path("cups/cup.toml")
 BOTS = """
@@ -24,6 +26,15 @@ EVENTS = """
 variant = "cribbage"
 """
 GOOD = 'name = "cup"\n' + BOTS + EVENTS
+
+
+@pytest.fixture(autouse=True)
+def _scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bots' scripts are there."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.py", "b.py"):
+        (tmp_path / "cups").mkdir(exist_ok=True)
+        (tmp_path / "cups" / name).write_text("")
 
 
 def problems(text: str) -> list[str]:
@@ -58,22 +69,75 @@ def test_a_command_is_found_beside_the_file(tmp_path: Path) -> None:
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
     text = GOOD.replace('["{python}", "a.py"]', '["./bot.sh", "{python}"]')
+    (tmp_path / "b.py").write_text("")
     config = parse(text, tmp_path / "cup.toml")
     assert config.bots[0].command == (str(script), sys.executable)
 
 
+def test_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
+    """Commands, and the folder of the results, are those of the file itself."""
+    (tmp_path / "link.toml").symlink_to(tmp_path / "cups" / "cup.toml")
+    assert parse(GOOD, tmp_path / "link.toml").bots[0].command == (sys.executable, "a.py")
+    assert default_folder(tmp_path / "link.toml") == Path("runs/cup")
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    """Some editors write one."""
+    path = tmp_path / "cups" / "cup.toml"
+    path.write_text("\ufeff" + GOOD, encoding="utf-8")
+    assert load(path).name == "cup"
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        (["{python}", "-u", "my_bot.py"], "my_bot.py; arguments are relative to the folder of"),
+        (["{python}", "my_bot"], "my_bot; arguments are relative to the folder of this file"),
+        (["{python}", "-m", "my_bot"], ""),
+        (["{python}", "-c", "print()"], ""),
+        (["{python}", "a.py", "--save", "new.py"], ""),
+        (["{python}", "a.py", "new.py"], ""),
+        (["sh", "-c", "exec ./run.sh"], ""),
+        (["env", "X=1", "python3", "gone.py"], "gone.py; arguments are relative"),
+        (["sh", "cups/a.py"], "cups/a.py; arguments are relative to the folder of this file"),
+        (["./plain"], "plain is not executable; `chmod +x "),
+        (["./windows"], "ends with a carriage return"),
+        (["./folder"], "folder is a folder; name a program in it"),
+    ],
+)
+def test_a_script_that_is_not_there_is_found_before_the_start(
+    tmp_path: Path, command: list[str], problem: str
+) -> None:
+    """What an interpreter is given, and what looks like a script; not options' values."""
+    cups = tmp_path / "cups"
+    (cups / "plain").write_text("")
+    (cups / "folder").mkdir()
+    (cups / "windows").write_bytes(b"#!/usr/bin/env python3\r\nprint()\r\n")
+    (cups / "windows").chmod(0o755)
+    text = GOOD.replace('["{python}", "b.py"]', json.dumps(command))
+    if not problem:
+        parse(text, PATH)
+        return
+    (found,) = problems(text)
+    assert found.startswith('bot 2 ("b"), command: ')
+    assert problem in found
+
+
 SECOND = '"{python}", "b.py"'
 MANY = BOTS.replace('"a"', '"c"').replace('"b"', '"d"')
-HUGE = "events[0]: about 12,000,000 matches, more than 10,000,000; take fewer"
+HUGE = 'event 1 ("cribbage"): about 12,000,000 matches, more than 10,000,000; take fewer'
 
 BAD_KEYS = [
     ("nme = 1\n" + GOOD, ['nme: unknown key; did you mean "name"?']),
     (GOOD.replace('name = "cup"', ""), ["name: missing"]),
     (
         GOOD.replace('command = ["{python}", "b.py"]', 'comand = ["x"]'),
-        ['bots[1].comand: unknown key; did you mean "command"?'],
+        ['bot 2 ("b"), comand: unknown key; did you mean "command"?'],
     ),
-    (GOOD + "speed = 3\n", ["events[0].speed: unknown key; known are variant, seats, options"]),
+    (
+        GOOD + "speed = 3\n",
+        ['event 1 ("cribbage"), speed: unknown key; known are variant, seats, opt'],
+    ),
     (GOOD + "[time]\nmove = 3\n", ['time.move: unknown key; did you mean "move_ms"?']),
     (GOOD.replace("[[events]]", "[events]"), ["events: write [[events]] with two brackets"]),
     ('name = "cup"\n' + BOTS, ["no [[events]]: a tournament needs at least one"]),
@@ -91,42 +155,89 @@ BAD_VALUES = [
     ("blocks = 1000000\n" + GOOD + MANY, [HUGE]),
 ]
 BAD_BOTS = [
-    (GOOD.replace('name = "b"', 'name = "A"'), ["bots[1].name: 'A' is taken by bots[0]"]),
-    (GOOD.replace('name = "b"', 'name = "b/c"'), ["bots[1].name: 'b/c' is no name; take at"]),
-    (GOOD.replace('name = "b"', 'name = "b--2"'), ["bots[1].name: 'b--2' is no name; take at"]),
-    (GOOD.replace('name = "b"', "name = 7"), ["bots[1].name: expected str, got int"]),
+    (GOOD.replace('name = "b"', 'name = "A"'), ['bot 2 ("A"), name: bot 1 has this name too']),
+    (
+        GOOD.replace('name = "b"', 'name = "b/c"'),
+        ["bot 2 (\"b/c\"), name: 'b/c' cannot be a name; take at"],
+    ),
+    (
+        GOOD.replace('name = "b"', 'name = "b--2"'),
+        ["bot 2 (\"b--2\"), name: 'b--2' cannot be a name; take at"],
+    ),
+    (GOOD.replace('name = "b"', "name = 7"), ["bot 2, name: expected str, got int"]),
     (
         GOOD.replace(SECOND, '"no-such-program-7"'),
-        ["bots[1].command: 'no-such-program-7' is not on PATH; install it or give its path"],
+        ["bot 2 (\"b\"), command: 'no-such-program-7' is not on PATH; install it or give its"],
     ),
-    (GOOD.replace(SECOND, '"./b"'), ["bots[1].command: cups/b is no program that can be run"]),
+    (GOOD.replace(SECOND, '"./b"'), ['bot 2 ("b"), command: there is no file ']),
     (
         GOOD.replace('command = ["{python}", "b.py"]', ""),
-        ['bots[1].command: missing, e.g. ["{python}", "my_bot.py"]'],
+        ['bot 2 ("b"), command: missing, e.g. ["{python}", "my_bot.py"]'],
     ),
-    (GOOD.replace('name = "b"', 'name = "b"\nprocesses = 0'), ["bots[1].processes: 0 is not in"]),
-    (GOOD.replace('name = "b"', 'name = "b"\ntoken_env = "B"'), ["bots[1].token_env: only for"]),
+    (
+        GOOD.replace('name = "b"', 'name = "b"\nprocesses = 0'),
+        ['bot 2 ("b"), processes: 0 is not in'],
+    ),
+    (
+        GOOD.replace('name = "b"', 'name = "b"\ntoken_env = "B"'),
+        ['bot 2 ("b"), token_env: only for'],
+    ),
     (
         GOOD + '[server]\naddress = "host:1"\n',
-        ["server.organiser_token_env: name", "bots[0].token_env: nam", "bots[1].token_env: nam"],
+        ["server.organiser_token_env", 'bot 1 ("a"), token_env', 'bot 2 ("b"), token_env'],
     ),
-    ('name = "cup"\n' + BOTS[: len(BOTS) // 2] + EVENTS, ["events[0]: needs at least two bots"]),
+    (
+        'name = "cup"\n' + BOTS[: len(BOTS) // 2] + EVENTS,
+        ['event 1 ("cribbage"): needs at least two bots'],
+    ),
+]
+ODD_TEXTS = [
+    (
+        GOOD.replace('["{python}", "b.py"]', '"python b.py"'),
+        ['bot 2 ("b"), command: write a list, command = ["python", "b.py"]'],
+    ),
+    (GOOD.replace(SECOND, '"x\\u0000"'), ['bot 2 ("b"), command: holds a NUL character']),
+    (
+        GOOD.replace('name = "b"', 'name = "b"\nenv = { "A=B" = "1" }'),
+        ["bot 2 (\"b\"), env: a variable cannot be called 'A=B'"],
+    ),
+    (
+        GOOD.replace('name = "b"', 'name = "b"\nenv = { SIZE = 7 }'),
+        ['bot 2 ("b"), env.SIZE: expected text, got 7; put it in quotes'],
+    ),
+    (
+        GOOD.replace('name = "b"', 'name = "b"\nenv = { SIZE = "\\u0000" }'),
+        ['bot 2 ("b"), env.SIZE: holds a NUL character'],
+    ),
+    (GOOD.replace('"cup"', '"c\\u0000p"'), ["name: holds a NUL character"]),
+    (GOOD + "options = { target = 1.5 }\n", ['event 1 ("cribbage"), options.target: expected te']),
+    (
+        GOOD.replace('["{python}", "b.py"]', "[1]"),
+        ['bot 2 ("b"), command[0]: expected str, got int'],
+    ),
+    (GOOD + "[time]\nmatch_ms = -1\n", ["time.match_ms: -1 is not in 0 to"]),
+    (GOOD + "[server]\npatience_s = 0\n", ["server.patience_s: 0 is not in 1 to"]),
 ]
 BAD_EVENTS = [
-    (GOOD.replace('"cribbage"', '"cribage"'), ["events[0]: no variant 'cribage'; did you mean"]),
-    (GOOD + "seats = 4\n", ["events[0].seats: cribbage is for 2, not 4"]),
-    (GOOD + "options = { target = 100000 }\n", ["events[0]: "]),
-    (GOOD + "options = { tarjet = 5 }\n", ["events[0]: "]),
-    (GOOD + 'orders = "some"\n', ["events[0].orders: invalid enum value 'some'"]),
-    (GOOD + EVENTS, ["events[1]: events[0] is called 'cribbage' too; tell them apart with `name`"]),
+    (
+        GOOD.replace('"cribbage"', '"cribage"'),
+        ["event 1 (\"cribage\"): no variant 'cribage'; did you mean"],
+    ),
+    (GOOD + "seats = 4\n", ['event 1 ("cribbage"), seats: cribbage is for 2, not 4']),
+    (GOOD + "options = { target = 100000 }\n", ['event 1 ("cribbage"): ']),
+    (GOOD + "options = { tarjet = 5 }\n", ['event 1 ("cribbage"): ']),
+    (GOOD + 'orders = "some"\n', ["event 1 (\"cribbage\"), orders: invalid enum value 'some'"]),
+    (GOOD + EVENTS, ["event 2 (\"cribbage\"): event 1 is called 'cribbage' too; tell them apart"]),
     (
         GOOD.replace('"cribbage"', '"cribbage-3p"'),
-        ["events[0]: needs 3 bots and there are 2; add bots, or let a bot hold"],
+        ['event 1 ("cribbage-3p"): needs 3 bots and there are 2; add bots, or let'],
     ),
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), BAD_KEYS + BAD_VALUES + BAD_BOTS + BAD_EVENTS)
+@pytest.mark.parametrize(
+    ("text", "expected"), BAD_KEYS + BAD_VALUES + BAD_BOTS + ODD_TEXTS + BAD_EVENTS
+)
 def test_every_problem_gets_a_sentence(text: str, expected: list[str]) -> None:
     """Each problem is one sentence that names file and key and says what to do."""
     found = problems(text)
@@ -137,7 +248,7 @@ def test_every_problem_gets_a_sentence(text: str, expected: list[str]) -> None:
 
 def test_all_problems_are_told_at_once() -> None:
     """Who mends a file wants to do it once."""
-    text = GOOD.replace("b.py", "b").replace('name = "b"', 'name = "a"')
+    text = GOOD.replace('name = "b"', 'name = "a"')
     text = text.replace('"cribbage"', '"whist"')
     assert len(problems(text)) == 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import secrets
 import signal
 import subprocess
@@ -16,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from pegboard.arena import launcher as module
-from pegboard.arena.launcher import Launcher, LaunchError, Process
-from pegboard.arena.warden import processes_of
+from pegboard.arena.launcher import Exhausted, Launcher, LaunchError, Process
+from pegboard.arena.limits import BOT_FILE_BYTES, BOT_OPEN_FILES, bot_limits, memory_limit
+from pegboard.arena.warden import CUT, processes_of, trim
 
 ENV = {"PATH": os.environ["PATH"]}
 
@@ -34,7 +36,11 @@ def launching() -> Iterator[Launcher]:
 async def start(launcher: Launcher, tmp_path: Path, code: str, memory_mb: int = 0) -> Process:
     """Start a Python program."""
     return await launcher.start(
-        [sys.executable, "-c", code], log=tmp_path / "log", env=ENV, memory_mb=memory_mb
+        [sys.executable, "-c", code],
+        log=tmp_path / "log",
+        env=ENV,
+        folder=tmp_path,
+        limits=memory_limit(memory_mb),
     )
 
 
@@ -49,14 +55,14 @@ def gone(run_id: str, within_s: float = 5.0) -> bool:
 
 
 async def test_the_end_of_a_program_is_told_with_its_last_words(tmp_path: Path) -> None:
-    """Exit status and last line, and all of it is in the log."""
+    """Exit status and last line; errors are in the log and output is beside it."""
     with launching() as launcher:
         process = await start(launcher, tmp_path, "print('hello'); raise KeyError('x')")
         assert await process.wait() == 1
         assert process.ending() == "exited with status 1: KeyError: 'x'"
-    log = (tmp_path / "log").read_text()
-    assert "hello\n" in log
-    assert "Traceback" in log
+    assert "Traceback" in (tmp_path / "log").read_text()
+    assert "hello\n" in (tmp_path / "log.out").read_text()
+    assert (tmp_path / "log").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(
@@ -79,19 +85,148 @@ async def test_every_ending_has_words(tmp_path: Path, code: str, ending: str) ->
 
 async def test_a_log_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bot that prints without end fills no disk, is not held up, and its last words are kept."""
-    monkeypatch.setattr(module, "LOG_LIMIT_BYTES", 5000)
+    monkeypatch.setattr(module, "LOG_LIMIT_BYTES", 50_000)
     with launching() as launcher:
-        code = "for i in range(100000): print(i)\nprint('last')"
+        code = "print('first')\nfor i in range(1000000): print(i)\nprint('last')"
         process = await start(launcher, tmp_path, code)
-        assert await asyncio.wait_for(process.wait(), 20) == 0
+        assert await asyncio.wait_for(process.wait(), 60) == 0
         assert process.last_line() == "last"
-    assert 5000 < (tmp_path / "log").stat().st_size < 5100
+    text = (tmp_path / "log.out").read_text()
+    assert 25_000 < len(text) <= 50_000
+    assert text.splitlines()[1] == "first"
+    assert CUT.decode() in text
+    assert text.endswith("last\n")
+
+
+def test_a_log_is_cut_while_its_program_writes(tmp_path: Path) -> None:
+    """The writer, which appends, goes on behind what was kept."""
+    path = tmp_path / "log"
+    with path.open("ab", buffering=0) as log:
+        log.write(b"a" * 500 + b"b" * 5000 + b"the end\n")
+        trim(str(path), 1000)
+        assert path.read_bytes() == b"a" * 500 + CUT + (b"b" * 242 + b"the end\n")
+        log.write(b"more\n")
+    assert path.read_bytes().endswith(b"the end\nmore\n")
+    trim(str(tmp_path / "not there"), 1000)
+
+
+async def test_a_burst_between_two_cuts_is_bounded_too(tmp_path: Path) -> None:
+    """What the warden is too slow to cut is stopped by the limit of a file's size."""
+    with launching() as launcher:
+        launcher._warden.send_signal(signal.SIGSTOP)
+        code = (
+            "import resource, sys\n"
+            "while resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 1 << 20: pass\n"
+            "while True: sys.stdout.write('x' * 65536)"
+        )
+        process = await launcher.start(
+            [sys.executable, "-c", code],
+            log=tmp_path / "log",
+            env=ENV,
+            folder=tmp_path,
+            limits={resource.RLIMIT_FSIZE: 1 << 20},
+        )
+        assert await asyncio.wait_for(process.wait(), 60) != 0
+        assert (tmp_path / "log.out").stat().st_size <= 1 << 20
+        launcher._warden.send_signal(signal.SIGCONT)
+
+
+CHATTY = """
+import time
+from pathlib import Path
+while not Path("go").exists():
+    time.sleep(0.01)
+for _ in range(100):
+    print("x" * 100_000, flush=True)
+Path("done").touch()
+time.sleep(60)
+"""
+SUSPENDED = """
+import asyncio, os, sys
+from pathlib import Path
+from pegboard.arena import launcher
+launcher.LOG_LIMIT_BYTES = 100_000
+async def main(run_id, code):
+    with launcher.Launcher(run_id) as starter:
+        command = [sys.executable, "-c", code]
+        await starter.start(command, log=Path("log"), env=dict(os.environ), folder=Path.cwd())
+        print("started", flush=True)
+        await asyncio.sleep(60)
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def test_a_runner_that_is_suspended_holds_no_program_up(tmp_path: Path) -> None:
+    """A chatty program goes on, and its log stays small: neither needs the runner."""
+    run_id = secrets.token_hex(8)
+    command = [sys.executable, "-c", SUSPENDED, run_id, CHATTY]
+    runner = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert runner.stdout is not None
+    try:
+        assert runner.stdout.readline() == "started\n"
+        runner.send_signal(signal.SIGSTOP)
+        (tmp_path / "go").touch()
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "done").exists() or (tmp_path / "log.out").stat().st_size > 100_000:
+            assert time.monotonic() < deadline, "it was held up, or its log was not cut"
+            time.sleep(0.02)
+    finally:
+        runner.kill()
+        runner.communicate()
+    assert gone(run_id)
+
+
+async def test_a_bot_has_limits(tmp_path: Path) -> None:
+    """No core files, few open files, files of bounded size; memory only where it is asked for."""
+    code = (
+        "import resource as r, time\n"
+        "while r.getrlimit(r.RLIMIT_STACK)[0] != 1 << 20: time.sleep(0.01)\n"
+        "print([r.getrlimit(n) for n in (r.RLIMIT_CORE, r.RLIMIT_NOFILE, r.RLIMIT_FSIZE)])"
+    )
+    limits = bot_limits(3)
+    with launching() as launcher:
+        process = await launcher.start(
+            [sys.executable, "-c", code],
+            log=tmp_path / "log",
+            env=ENV,
+            folder=tmp_path,
+            limits={**limits, resource.RLIMIT_STACK: 1 << 20},  # the last: then all are set
+        )
+        assert await asyncio.wait_for(process.wait(), 60) == 0
+        files = min(BOT_OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        bounds = [(0, 0), (files, files), (BOT_FILE_BYTES, BOT_FILE_BYTES)]
+        assert process.last_line() == str(bounds)
+    assert limits[resource.RLIMIT_NPROC] > 4096
+    assert resource.RLIMIT_AS not in limits
 
 
 async def test_a_program_that_cannot_be_started_is_named(tmp_path: Path) -> None:
     """One sentence, for a person."""
     with launching() as launcher, pytest.raises(LaunchError, match=r"no-such.* cannot be started"):
-        await launcher.start(["./no-such"], log=tmp_path / "log", env=ENV)
+        await launcher.start(["./no-such"], log=tmp_path / "log", env=ENV, folder=tmp_path)
+
+
+async def test_what_is_not_a_program_is_explained(tmp_path: Path) -> None:
+    """A text without an interpreter, and a file that may not be executed: say what to do."""
+    script = tmp_path / "bot"
+    script.write_text("print('hello')\n")
+    with launching() as launcher:
+        for mode, words in ((0o644, "chmod \\+x"), (0o755, "first line must be `#!`")):
+            script.chmod(mode)
+            with pytest.raises(LaunchError, match=words):
+                await launcher.start([str(script)], log=tmp_path / "log", env=ENV, folder=tmp_path)
+
+
+async def test_too_many_open_files_are_one_sentence(tmp_path: Path) -> None:
+    """The run ends with what to do."""
+    with launching() as launcher:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+        try:
+            with pytest.raises(Exhausted, match="limit of open files is reached; raise it"):
+                await start(launcher, tmp_path, "pass")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 async def test_stopping_is_asked_for_before_it_is_done(tmp_path: Path) -> None:
@@ -100,7 +235,11 @@ async def test_stopping_is_asked_for_before_it_is_done(tmp_path: Path) -> None:
     polite = f"import signal,sys,time; signal.signal(15, lambda *a: sys.exit(7)); {ready}"
     deaf = f"import signal,time; signal.signal(15, signal.SIG_IGN); {ready}"
     with launching() as launcher:
-        processes = [await start(launcher, tmp_path, code) for code in (polite, deaf)]
+        folders = tmp_path / "polite", tmp_path / "deaf"
+        for folder in folders:
+            folder.mkdir()
+        codes = zip(folders, (polite, deaf), strict=True)
+        processes = [await start(launcher, folder, code) for folder, code in codes]
         while not all(process.last_line() == "ready" for process in processes):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
         assert await processes[0].stop(5) == 7
@@ -147,11 +286,11 @@ from pathlib import Path
 from pegboard.arena.launcher import Launcher
 async def main():
     launcher = Launcher({run_id!r})
-    launcher.tell("tmp {folder}")
+    launcher.tell("tmp", {str(folder)!r})
     for code in ("import time; time.sleep(60)",
                  "import subprocess; subprocess.run(['sleep', '60'], start_new_session=True)"):
         await launcher.start([sys.executable, "-c", code], log=Path({str(tmp_path / "log")!r}),
-                             env=dict(os.environ))
+                             env=dict(os.environ), folder=Path('/'))
     print("started", flush=True)
     await asyncio.sleep(60)
 asyncio.run(main())

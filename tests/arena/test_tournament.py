@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -10,13 +11,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from tests.arena import cups
 from tests.arena.cups import CRIBBAGE, DRAW, ONE, THREE, TWO, bot
 
-from pegboard.arena.folder import read_results
+from pegboard.arena.environment import BOT_NAMES
+from pegboard.arena.folder import read_records, read_results
 from pegboard.arena.results import Results
 from pegboard.rules.record import Record, verify
 
@@ -58,12 +61,9 @@ def test_a_tournament_is_played_to_its_end(
         verify(record)
     expected = {"bots", "lock", "records.jsonl", "results.json", "run.json", "server.log"}
     assert {path.name for path in out.iterdir()} == expected | {"tournament.toml"}
-    assert {path.name for path in (out / "bots").iterdir()} == {
-        "one.log",
-        "two.log",
-        "three--1.log",
-        "three--2.log",
-    }
+    processes = ("one", "two", "three--1", "three--2")
+    logs = {f"{name}.{ending}" for name in processes for ending in ("log", "out")}
+    assert {path.name for path in (out / "bots").iterdir()} == logs
     assert cups.nothing_left(str(out))
 
 
@@ -262,27 +262,311 @@ def test_a_run_without_a_seed_is_repeated_from_its_secret_alone(tmp_path: Path, 
     assert sorted(again) == sorted(records)
 
 
+SHADOWS = ("random", "statistics", "queue", "typing", "logging", "sitecustomize")
+
+
+def test_nothing_of_ours_imports_from_the_folder_of_the_file(tmp_path: Path, out: Path) -> None:
+    """Files that are called like modules of the library are the bots' affair alone."""
+    for name in SHADOWS:
+        path = tmp_path / f"{name}.py"
+        path.write_text(f"open({str(tmp_path / 'imported')!r}, 'a').write('{name}\\n')\n")
+    file = cups.write(tmp_path, ONE, TWO, CRIBBAGE, top="blocks = 1")
+    command = [str(Path(sys.executable).parent / "pegboard"), "tournament", "run", str(file)]
+    env = {**os.environ, "PYTHONPATH": "", "PYTHONSTARTUP": str(tmp_path / "random.py")}
+    runner = subprocess.run(
+        [*command, "--out", str(out)], cwd=tmp_path, env=env, capture_output=True, text=True
+    )
+    assert runner.returncode == 0, runner.stderr
+    assert not (tmp_path / "imported").exists(), (tmp_path / "imported").read_text()
+
+
+def test_helpers_do_not_read_the_variables_of_python(tmp_path: Path, out: Path) -> None:
+    """The server and the warden start with what they need; `PYTHONPATH` is the user's."""
+    (tmp_path / "random.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w')\n")
+    file = cups.write(tmp_path, ONE, TWO, CRIBBAGE, top="blocks = 1")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONHOME": "/nowhere"}
+    command = [*cups.RUNNER, str(file), "--out", str(out)]
+    runner = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert runner.returncode == 0, runner.stderr
+    assert not (tmp_path / "imported").exists()
+
+
+TELL = """
+import json, os, runpy
+open({!r}, "w").write(json.dumps(dict(os.environ)))
+runpy.run_path({!r}, run_name="__main__")
+"""
+
+
+def test_a_bot_sees_neither_secrets_of_the_shell_nor_of_others(tmp_path: Path, out: Path) -> None:
+    """Its environment is an allow-list, `inherit`, `env`, and what the arena tells it."""
+    seen = tmp_path / "seen.json"
+    teller = tmp_path / "teller.py"
+    teller.write_text(TELL.format(str(seen), str(cups.STEADY)))
+    told = bot("told", command=("{python}", "teller.py"), env={"MODEL": "big"})
+    told = told.replace("env =", 'inherit = ["GPU"]\nenv =')
+    file = cups.write(tmp_path, ONE, told, CRIBBAGE, top="blocks = 1")
+    env = {**os.environ, "AWS_SECRET": "s", "GPU": "1", "PEGBOARD_TOKEN": "mine", "LC_ALL": "C"}
+    command = [*cups.RUNNER, str(file), "--out", str(out)]
+    runner = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert runner.returncode == 0, runner.stderr
+    names = json.loads(seen.read_text())
+    assert "AWS_SECRET" not in names
+    assert (names["MODEL"], names["GPU"], names["LC_ALL"]) == ("big", "1", "C")
+    assert names["PEGBOARD_TOKEN"] != "mine"
+    own = {"MODEL", "GPU", "PEGBOARD_ADDRESS", "PEGBOARD_TOKEN", "PEGBOARD_BOT"}
+    own |= {"PEGBOARD_PROCESS", "PEGBOARD_RUN_ID"}
+    allowed = {name for name in names if name in BOT_NAMES or name.startswith("LC_")}
+    assert set(names) == own | allowed
+
+
+def test_the_folder_of_a_run_is_this_users_alone(
+    uninterrupted: tuple[Path, Path, Results],
+) -> None:
+    """Records, logs and the database while it is there."""
+    _, out, _ = uninterrupted
+    for path in (out, *out.rglob("*")):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+ABSENT = {
+    "exits": bot("exits", command=("{python}", "-c", "raise SystemExit('no model file')")),
+    "hangs": bot("hangs", env={"MISDEED": "hang"}),
+    "dies": bot("dies", env={"MISDEED": "crash"}),
+}
+
+
+def test_bots_that_do_not_come_are_named_before_anything_is_rated(
+    tmp_path: Path, out: Path
+) -> None:
+    """All of them at once, with status 1; mended, the same command plays."""
+    top = "blocks = 1\n[time]\nstartup_ms = 8000"
+    parts = ("[[bots]]\n" + part.removeprefix("[[bots]]\n") for part in ABSENT.values())
+    file = cups.write(tmp_path, ONE, *parts, CRIBBAGE, top=top)
+    status, table, errors = cups.finish(cups.start(file, out))
+    assert status == 1, errors
+    assert not table
+    assert cups.count_records(out) == 0
+    times = "ended 3 times, the last time it"
+    for line in (
+        f"exits {times} exited with status 1: no model file; its log is {out}/bots/exits.log",
+        f"dies {times} exited with status 3: Traceback: the bot lost its mind; its log is {out}",
+        "hangs did not connect within 8 s; its log is ",
+        "nothing was played, since 3 of 4 bots' processes did not make a first move",
+    ):
+        assert line in errors
+    assert "one " not in errors.replace("no one", "")
+    file = cups.write(tmp_path, ONE, TWO, CRIBBAGE, top=top)
+    status, _, errors = cups.finish(cups.start(file, out, "--fresh"))
+    assert status == 0, errors
+
+
+def test_a_bot_that_never_moves_is_told_of(tmp_path: Path, out: Path) -> None:
+    """It came, and forfeited everything: its row in the table means nothing."""
+    bad = bot("bad", env={"MISDEED": "illegal"})
+    file = cups.write(tmp_path, ONE, bad, CRIBBAGE, top="blocks = 1")
+    for _ in range(2):
+        status, table, errors = cups.finish(cups.start(file, out))
+        assert status == 1
+        assert "bad never made a move in any match; its results mean nothing" in errors
+        assert "cup: 2 matches" in table
+
+
+def test_fresh_sets_an_earlier_run_aside(
+    uninterrupted: tuple[Path, Path, Results], tmp_path: Path
+) -> None:
+    """Its files and no others; nothing is lost."""
+    _, done, _ = uninterrupted
+    out = tmp_path / "out"
+    shutil.copytree(done, out)
+    (out / "notes.txt").write_text("mine")
+    file = cups.write(tmp_path, ONE, TWO, CRIBBAGE, top="blocks = 1")
+    status, _, errors = cups.finish(cups.start(file, out))
+    assert status == 2
+    assert "with --fresh" in errors
+    status, table, errors = cups.finish(cups.start(file, out, "--fresh"))
+    assert status == 0
+    assert "cup: 2 matches" in table
+    assert f"what an earlier run left here is now in {out}/earlier-1" in errors
+    aside = {path.name for path in (out / "earlier-1").iterdir()}
+    assert aside == {path.name for path in done.iterdir()} - {"lock"}
+    assert (out / "notes.txt").exists()
+    status, _, errors = cups.finish(cups.start(file, out))
+    assert "all of it was played before; --fresh plays it anew" in errors
+
+
+def test_a_process_that_hangs_loses_what_it_was_silent_in_and_no_more(
+    tmp_path: Path, out: Path
+) -> None:
+    """The arena kills it; what else it was playing then is played again, not lost by a crash."""
+    once = str(tmp_path / "hung")
+    hangs = bot("hangs", env={"MISDEED": "sleep", "AT": "200", "ONCE": once})
+    top = "blocks = 20\nconcurrency = 12\n[time]\nmove_ms = 3000"
+    file = cups.write(tmp_path, ONE, TWO, hangs, CRIBBAGE, top=top)
+    status, _, errors = cups.finish(cups.start(file, out))
+    assert status == 0, errors
+    assert "hangs seems to hang; its process is started again" in errors
+    assert "is out" not in errors
+    results = read_results(out)
+    assert results.complete
+    assert results.unrated == 0
+    faults = {line.bot: line.faults for line in results.lines}
+    assert "CRASH" not in faults["hangs"]
+    assert sum(faults["hangs"].values()) >= 16
+    ended = list(read_records(out / "records.jsonl"))
+    cancelled = [match for match in ended if match.termination == "CANCELLED"]
+    assert all("hangs" in match.bots for match in cancelled)
+    assert len(ended) == results.total + len(cancelled)
+
+
+@pytest.mark.long
+def test_a_suspended_runner_costs_no_game(tmp_path: Path, out: Path) -> None:
+    """Bots that print a lot play on while the runner stands still for longer than `move_ms`."""
+    chatty = [bot(name, env={"MISDEED": "chat"}) for name in ("left", "right")]
+    top = "blocks = 60\nconcurrency = 8\n[time]\nmove_ms = 10000"
+    file = cups.write(tmp_path, *chatty, CRIBBAGE, top=top)
+    runner = cups.start(file, out)
+    cups.wait_for_records(runner, out, 4)
+    runner.send_signal(signal.SIGSTOP)
+    time.sleep(15)
+    runner.send_signal(signal.SIGCONT)
+    status, _, errors = cups.finish(runner)
+    assert status == 0, errors
+    assert not any(line.faults for line in read_results(out).lines)
+    for path in (out / "bots").iterdir():
+        assert path.stat().st_size <= 10 * 1024 * 1024
+
+
+def test_a_local_server_that_is_killed_at_its_first_start_is_started_again(
+    tmp_path: Path, out: Path
+) -> None:
+    """Only one that gives up by itself ends the run."""
+    file = cups.write(tmp_path, ONE, TWO, CRIBBAGE, top="blocks = 1")
+    runner = cups.start(file, out)
+    while not (found := cups.processes_with(f"--store {out}")):
+        assert runner.poll() is None
+        time.sleep(0.001)
+    os.kill(found[0], signal.SIGKILL)
+    status, _, errors = cups.finish(runner)
+    assert status == 0, errors
+    assert "the server was killed by SIGKILL; it is started again" in errors
+
+
+def test_a_long_folder_for_temporary_files_is_no_obstacle(tmp_path: Path, out: Path) -> None:
+    """The path of a Unix socket has 107 bytes at most."""
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+    file = cups.write(tmp_path, ONE, TWO, CRIBBAGE, top="blocks = 1")
+    command = [*cups.RUNNER, str(file), "--out", str(out)]
+    env = {**os.environ, "TMPDIR": str(long)}
+    runner = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert runner.returncode == 0, runner.stderr
+    assert "the socket is in /tmp" in runner.stderr
+
+
+def remote(address: str, **more: int) -> tuple[str, ...]:
+    """Return the parts of a file for a server elsewhere, with tokens 1 and 2."""
+    lines = [f'address = "{address}"', 'organiser_token_env = "ORGANISER"']
+    lines += [f"{key} = {value}" for key, value in more.items()]
+    return (
+        ONE.replace("[[bots]]", '[[bots]]\ntoken_env = "TOKEN_1"'),
+        TWO.replace("[[bots]]", '[[bots]]\ntoken_env = "TOKEN_2"'),
+        CRIBBAGE,
+        "\n".join(["[server]", *lines]),
+    )
+
+
+TOKENS = {"ORGANISER": "an-organiser", "TOKEN_1": "token-of-one", "TOKEN_2": "token-of-two"}
+
+
+@pytest.mark.parametrize("address", ["unix:/nowhere/socket", "localhost:1", "https://localhost:1"])
+def test_a_server_that_is_not_there_is_told_of(tmp_path: Path, out: Path, address: str) -> None:
+    """A word after two seconds, an end with a sentence after the patience that the file sets."""
+    file = cups.write(tmp_path, *remote(address, patience_s=4))
+    command = [*cups.RUNNER, str(file), "--out", str(out)]
+    env = {**os.environ, **TOKENS}
+    runner = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert runner.returncode == 2
+    assert f"no server at {address} for 2 s" in runner.stderr
+    assert "trying for 2 s more" in runner.stderr
+    last = runner.stderr.splitlines()[-1]
+    assert last.startswith(f"pegboard: no server at {address} for 4 s")
+    assert "Traceback" not in runner.stderr
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Serve on a socket in the folder, on a store there."""
+    tokens = folder / "tokens.toml"
+    tokens.write_text(
+        '[organisers]\nme = "an-organiser"\n[bots]\none = "token-of-one"\ntwo = "token-of-two"\n'
+    )
+    tokens.chmod(0o600)
+    serve = [sys.executable, "-m", "pegboard.cli.main", "serve", "--unix", str(folder / "s")]
+    serve += ["--tokens", str(tokens), "--store", str(folder / "db"), "--log-level", "error"]
+    server = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        assert server.stdout.readline().startswith("listening")
+        yield server
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def test_a_token_that_nobody_has_ends_the_run_at_once(tmp_path: Path, out: Path) -> None:
+    """Also a bot's token in the organiser's place; no bot is started."""
+    file = cups.write(tmp_path, *remote(f"unix:{tmp_path / 's'}"))
+    command = [*cups.RUNNER, str(file), "--out", str(out)]
+    with serving(tmp_path):
+        for token in ("nobody-has-this-token", "token-of-one"):
+            env = {**os.environ, **TOKENS, "ORGANISER": token}
+            runner = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+            assert runner.returncode == 2
+            assert "does not take the organiser's token: " in runner.stderr.splitlines()[-1]
+    assert not (out / "bots").exists()
+
+
+def test_a_server_elsewhere_may_go_and_come_back(tmp_path: Path, out: Path) -> None:
+    """It is told of, the run goes on where it was, and nobody is blamed."""
+    parts = remote(f"unix:{tmp_path / 's'}", patience_s=120)
+    file = cups.write(tmp_path, *parts, top="blocks = 30\nconcurrency = 4")
+    command = [*cups.RUNNER, str(file), "--out", str(out)]
+    env = {**os.environ, **TOKENS}
+    with (tmp_path / "errors").open("w+") as errors:
+        with serving(tmp_path):
+            runner = subprocess.Popen(command, cwd=tmp_path, env=env, stderr=errors, text=True)
+            while cups.count_records(out) < 5:
+                assert runner.poll() is None
+                time.sleep(0.01)
+        while "no server at" not in (tmp_path / "errors").read_text():
+            assert runner.poll() is None
+            time.sleep(0.05)
+        with serving(tmp_path):
+            assert runner.wait(200) == 0, (tmp_path / "errors").read_text()
+    assert "is back after" in (tmp_path / "errors").read_text()
+    results = read_results(out)
+    assert results.complete
+    assert not any(line.faults for line in results.lines)
+
+
 BAD_BOTS = {
     "crashes": bot("crashes", env={"MISDEED": "crash", "AT": "20"}),
-    "exits": bot("exits", command=("{python}", "-c", "raise SystemExit('no model file')")),
     "illegal": bot("illegal", env={"MISDEED": "illegal", "AT": "30"}),
     "resigns": bot("resigns", env={"MISDEED": "resign", "AT": "30"}),
     "sleeps": bot("sleeps", env={"MISDEED": "sleep", "AT": "30"}),
-    "hangs": bot("hangs", env={"MISDEED": "hang"}),
 }
 EXPECTED_FAULTS = {
     "crashes": {"CRASH"},
-    "exits": {"CRASH"},
     "illegal": {"ILLEGAL_MOVE"},
     "resigns": {"RESIGN"},
     "sleeps": {"TIMEOUT", "DISCONNECT", "CRASH"},
-    "hangs": {"DISCONNECT", "CRASH"},
 }
 
 
 def test_a_bad_bot_stops_nobody(tmp_path: Path, out: Path) -> None:
     """Crashing, silent, illegal: each loses its own matches with a reason that names it."""
-    top = "blocks = 2\nconcurrency = 16\nrestarts = 2\n[time]\nmove_ms = 2000\nstartup_ms = 6000"
+    top = "blocks = 2\nconcurrency = 16\nrestarts = 1\n[time]\nmove_ms = 2000\nstartup_ms = 6000"
     parts = ("[[bots]]\n" + part.removeprefix("[[bots]]\n") for part in BAD_BOTS.values())
     file = cups.write(tmp_path, ONE, TWO, *parts, CRIBBAGE, top=top)
     runner = cups.start(file, out)
@@ -296,19 +580,24 @@ def test_a_bad_bot_stops_nobody(tmp_path: Path, out: Path) -> None:
         assert faults[name], f"{name} got away"
         assert faults[name] <= allowed
         assert name in results.last_faults[name], "the reason names the bot"
-    assert "no model file" in results.last_faults["exits"]
-    assert "exits exited with status 1: no model file" in errors
+    assert "the bot lost its mind" in results.last_faults["crashes"]
+    assert "crashes exited with status 3: Traceback: the bot lost its mind" in errors
     assert "the rest of its matches is forfeited" in errors
-    assert "no model file" in table
+    assert "the bot lost its mind" in table
     assert {line.bot for line in results.lines[:2]} == {"one", "two"}
 
 
-ZOO = (
-    *("exits", "hangs", "noise", "garbage_first", "garbage_later", "old_protocol", "illegal"),
-    *("stale", "meddler", "impostor", "organiser", "huge", "flood", "chatter", "deaf", "crash"),
-    *("slow", "stuffed", "holder", "poller", "greeter"),
-    *("resigner", "longnames", "stutter", "loudkit", "revolving"),
+ZOO = ("illegal", "stale", "meddler", "deaf", "crash", "slow", "stuffed", "holder", "poller")
+"""Those that come, and get so far as to lose a match by what they do or leave."""
+
+ZOO_ABSENT = (
+    *("exits", "hangs", "noise", "garbage_first", "garbage_later", "old_protocol", "impostor"),
+    *("organiser", "flood", "greeter"),
 )
+"""Those that make none: the check before a run names them."""
+
+ZOO_EITHER = (*("huge", "chatter", "resigner", "longnames", "stutter", "loudkit", "revolving"),)
+"""They send far too much at once; whether a move comes first is a matter of time."""
 
 
 @pytest.mark.long
@@ -319,7 +608,10 @@ def test_a_whole_zoo_ends_with_a_table(tmp_path: Path, out: Path) -> None:
     bad = [bot(kind, command=("{python}", zoo, kind)) for kind in ZOO]
     top = "blocks = 1\nconcurrency = 64\nrestarts = 1\n[time]\nmove_ms = 3000\nstartup_ms = 20000"
     file = cups.write(tmp_path, ONE, TWO, *bad, CRIBBAGE, top=top)
-    results, ended = cups.play(file, out, timeout_s=900)
+    status, _, errors = cups.finish(cups.start(file, out), timeout_s=900)
+    assert status == 1, errors
+    assert "deaf never made a move in any match" in errors
+    results, ended = read_results(out), list(read_records(out / "records.jsonl"))
     assert results.complete
     faults = {line.bot: line.faults for line in results.lines}
     assert not faults["one"]
@@ -329,6 +621,21 @@ def test_a_whole_zoo_ends_with_a_table(tmp_path: Path, out: Path) -> None:
         assert kind in results.last_faults[kind], "the reason names the bot"
     good = [match for match in ended if set(match.bots) == {"one", "two"}]
     assert [match.termination for match in good] == ["NORMAL", "NORMAL"]
+
+
+@pytest.mark.long
+def test_the_check_names_all_of_the_zoo_that_do_not_play(tmp_path: Path, out: Path) -> None:
+    """Everything that keeps a bot from its first move is told at once, with its last words."""
+    zoo = str(Path(__file__).parents[1] / "bots" / "zoo.py")
+    kinds = ZOO_ABSENT + ZOO_EITHER
+    bad = [bot(kind, command=("{python}", zoo, kind)) for kind in kinds]
+    top = "blocks = 1\nrestarts = 1\n[time]\nstartup_ms = 20000"
+    file = cups.write(tmp_path, ONE, TWO, *bad, CRIBBAGE, top=top)
+    status, _, errors = cups.finish(cups.start(file, out))
+    assert status == 1, errors
+    named = {line.split()[0] for line in errors.splitlines() if "; its log is " in line}
+    assert set(ZOO_ABSENT) <= named <= set(kinds)
+    assert cups.count_records(out) == 0
 
 
 def test_a_server_that_cannot_start_is_explained(tmp_path: Path, out: Path) -> None:

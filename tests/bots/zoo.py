@@ -17,7 +17,7 @@ from typing import Any
 import grpc
 
 from pegboard.client.address import parse_address
-from pegboard.v1 import play_pb2, play_pb2_grpc
+from pegboard.v1 import match_pb2, match_pb2_grpc, play_pb2, play_pb2_grpc
 
 ADDRESS = os.environ["PEGBOARD_ADDRESS"]
 TOKEN = os.environ["PEGBOARD_TOKEN"]
@@ -272,6 +272,61 @@ def greeter() -> None:
     wire.last_words()
 
 
+def spy() -> None:
+    """Plays by the rules, and tries to read its matches and their mirrors by every other way."""
+    wire = connected()
+    stub: Any = match_pb2_grpc.MatchServiceStub(wire.channel)
+    names: dict[str, str] = {}
+    tried: set[str] = set()
+    for response in wire.responses():
+        names.update(dict.fromkeys([each.match for each in response.started], "running"))
+        names.update(dict.fromkeys([each.match for each in response.ended], "over"))
+        for name, state in names.items():
+            for what, read in ways_to_read(stub, name).items():
+                title = f"{what} {name} {state}"
+                if title not in tried:
+                    tried.add(title)
+                    say(f"{title}: {attempt(read)}")
+        for turn in response.turns:
+            wire.answer(turn)
+
+
+def ways_to_read(stub: Any, name: str) -> dict[str, Callable[[], int]]:
+    """All calls that tell of a match; each returns how much it got."""
+    metadata = [("authorization", f"Bearer {TOKEN}")]
+
+    def call(method: str, **fields: Any) -> Any:
+        request = getattr(match_pb2, f"{method}Request")(**fields)
+        return getattr(stub, method)(request, metadata=metadata, timeout=5)
+
+    def watch(**fields: Any) -> int:
+        for answer in call("WatchMatch", name=name, **fields):
+            return len(answer.events)
+        return 0
+
+    def listed() -> int:
+        matches = call("ListMatches", page_size=1000).matches
+        return sum(match.name == name for match in matches)
+
+    return {
+        "get": lambda: call("GetMatch", name=name).ByteSize(),
+        "list": listed,
+        "record": lambda: call("GetRecord", name=name).ByteSize(),
+        "watch": watch,
+        "watch as 0": lambda: watch(seat=0),
+        "watch as 1": lambda: watch(seat=1),
+    }
+
+
+def attempt(read: Callable[[], int]) -> str:
+    """What came of it."""
+    try:
+        return str(read())
+    except grpc.RpcError as error:
+        status: Any = error
+        return str(status.code().name)
+
+
 def resigner() -> None:
     """Resigns from a hundred thousand matches that are none, beside the answer that it owes."""
     wire = connected()
@@ -353,6 +408,7 @@ KINDS: dict[str, Callable[[], None]] = {
         stutter,
         loudkit,
         revolving,
+        spy,
     )
 }
 

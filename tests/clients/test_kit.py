@@ -124,6 +124,10 @@ def test_a_random_call_names_at_least_1() -> None:
         numbers[index].add(number)
     assert min(number for number in numbers[0] if number is not None) == 0
     assert min(number for number in numbers[1] if number is not None) == 1
+    turn.refused = (Refused(CLAIM_TOO_HIGH, "", 3, (0, 1)),)
+    choices = {turn.random(rng) for _ in range(300)}
+    assert {number for index, number in choices if index == 0} == {0}
+    assert {number for index, number in choices if index == 1} >= {1, 2, 3, 4, 5}
 
 
 def test_a_second_claim_too_high_stands_as_0() -> None:
@@ -134,16 +138,18 @@ def test_a_second_claim_too_high_stands_as_0() -> None:
         """Claim all there can be, twice; what is needed where that is known to be there."""
         if turn.number is None or not isinstance(turn.moves[0], Claim | Play):
             return 0
-        if any(one.reason == MUST_GO_OUT for one in turn.refused):
+        if (
+            len(turn.refused) == 2
+        ):  # the second stood for nothing, since the points that win are there
             return 0, 20 - turn.view.scores[turn.seat]
         refused.append(len(turn.refused))
-        return 0, turn.number[1]
+        return 0, turn.number[1] - len(turn.refused)
 
     played = play_match("cribbage-muggins", [greedy, greedy], {"target": "20"}, seed=5)
     assert played.outcome is not None
     texts = [move.text() for _, move in played.moves]
     claims = [text.split()[-1] for text in texts if "CLAIM" in text]
-    assert len(claims) > claims.count("0") > 0.9 * len(claims)
+    assert len(claims) > claims.count("0") > 0.7 * len(claims), "all but those for a go"
     assert set(refused) == {0, 1}
 
 

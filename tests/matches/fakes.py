@@ -165,9 +165,9 @@ class HeapState:
         if move not in (self.choices(seat).expand()):
             raise IllegalMove(f"{move.text()} is not legal")
         if move.points > self.stones:
-            raise ClaimTooHigh("too many", Claim(0))
+            raise ClaimTooHigh("too many", move.points, Claim(0))
         if self.stones <= 3 and move.points < self.stones:
-            raise MustGoOut("take them all")
+            raise MustGoOut("take them all", move.points)
         self._choices.pop(seat)
         return self._take(seat, min(move.points, 3) or 1)
 

@@ -264,25 +264,26 @@ async def test_each_question_has_its_own_claim_too_high() -> None:
 
 
 async def test_a_claim_that_would_not_go_out_is_refused() -> None:
-    """The first costs nothing: it tells what is needed. Further ones are plain illegal answers."""
+    """Counting up costs nothing and ends at what is needed; a claim as low as one before does."""
     host, match, turn = await guarded(stones=3)
-    rejection = say(host, turn, move=Claim(2))
-    assert (rejection.reason, rejection.attempts_left) == (RejectionReason.MUST_GO_OUT, 3)
-    for left in (2, 1):
-        rejection = say(host, turn, move=Claim(1))
+    for claim, left in ((0, 3), (1, 3), (1, 2), (2, 2), (0, 1)):
+        rejection = say(host, turn, move=Claim(claim))
         assert (rejection.reason, rejection.attempts_left) == (RejectionReason.MUST_GO_OUT, left)
     assert say(host, turn, move=Claim(3)) is None
     assert match.ending is not None
     assert match.ending.termination is Termination.NORMAL
 
 
-async def test_short_claims_without_end_forfeit() -> None:
-    """Also where each would stand as a 0, which is too low to go out."""
+async def test_a_claim_too_high_never_stands_as_one_too_low_to_go_out() -> None:
+    """Counting down costs nothing there: the points that win are known to be there (X-05, X-19)."""
     host, match, turn = await guarded(stones=3)
-    reasons = [say(host, turn, move=Claim(9)).reason for _ in range(5)]
-    assert reasons == [RejectionReason.CLAIM_TOO_HIGH, *[RejectionReason.MUST_GO_OUT] * 4]
+    for claim, left in ((9, 3), (8, 3), (8, 2), (5, 2), (9, 1)):
+        rejection = say(host, turn, move=Claim(claim))
+        assert (rejection.reason, rejection.attempts_left) == (RejectionReason.CLAIM_TOO_HIGH, left)
+    assert say(host, turn, move=Claim(9)).attempts_left == 0
     result = await result_of(host, match)
     assert (result.termination, result.seat_at_fault) == (Termination.ILLEGAL_MOVE, turn.seat)
+    assert "(illegal answer 3 of turn" in result.detail
 
 
 async def test_an_error_of_the_rules_ends_its_match_alone() -> None:

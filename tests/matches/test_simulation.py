@@ -126,7 +126,7 @@ class World:
         plain = [move for move in turn.choices.moves if isinstance(move, Take | Guard)]
         index = self.rng.randrange(len(plain))
         over = turn.match.ending is not None
-        open_ = turn.match.players[turn.seat].turn is turn
+        open_ = turn.player.turn is turn
         found = self.say(turn, index=index)
         assert (found is None) == open_, found
         if over:
@@ -146,7 +146,7 @@ class World:
         """Repeat an old answer, then give another."""
         if self.past:
             _, turn, index = self.rng.choice(self.past[-5:])
-            player = turn.match.players[turn.seat]
+            player = turn.player
             before = turn.match.log.move_count
             again = self.say(turn, index=index)
             in_memory = self.host.get(turn.match.id) is turn.match

@@ -17,8 +17,10 @@ from tests.matches.fakes import GAMES, Hosted, opened, play, request, settle
 
 from pegboard.matches.host import HostSettings
 from pegboard.matches.match import Match
+from pegboard.matches.rows import checksum
+from pegboard.matches.schema import APPLICATION_ID, SCHEMA_VERSION
 from pegboard.matches.spec import Termination, TimeControl
-from pegboard.matches.store import APPLICATION_ID, SCHEMA_VERSION, Durability, open_store
+from pegboard.matches.store import Durability, StoreState, open_store
 from pegboard.rules.errors import StoreError
 
 STORED = [Durability.STRICT, Durability.BATCHED]
@@ -29,6 +31,15 @@ def spoil(path: Path, sql: str) -> None:
     open_store(path).close()
     connection = sqlite3.connect(path)
     connection.executescript(sql)
+    connection.close()
+
+
+def add_to_journal(path: Path, lines: str) -> None:
+    """Add a row that nothing is wrong with but its moves."""
+    connection = sqlite3.connect(path)
+    with connection:
+        row = (lines, checksum((lines,)))
+        connection.execute("INSERT INTO journal(lines, sum) VALUES (?, ?)", row)
     connection.close()
 
 
@@ -178,10 +189,7 @@ async def test_a_match_that_no_longer_replays_ends_by_a_server_fault(tmp_path: P
     await host.begin("a", id="bad")
     play(host, host.get("bad"), box, moves=4)
     await host.close()
-    connection = sqlite3.connect(path)
-    connection.execute("INSERT INTO journal(lines) VALUES ('2 0 TAKE 9')")
-    connection.commit()
-    connection.close()
+    add_to_journal(path, "2 0 TAKE 9")
 
     host = await opened(path, Durability.BATCHED)
     await host.stored()
@@ -279,7 +287,7 @@ async def test_a_match_that_ends_in_recovery_costs_the_others_nothing(
     moves = {name: host.get(name).log.moves() for name in names}
     assert all(moves.values())
     await host.close()
-    spoil(path, "INSERT INTO journal(lines) VALUES ('1 0 TAKE 9')")
+    add_to_journal(path, "1 0 TAKE 9")
 
     for _ in range(2):
         host = await opened(path, durability)
@@ -405,27 +413,82 @@ async def test_turns_wait_for_a_store_that_is_slow(
     await host.close()
 
 
-async def test_an_error_while_publishing_ends_the_matches_and_nobody_waits(
+async def test_an_error_while_publishing_loses_the_store_and_nobody_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error while publishing ends the matches and nobody waits."""
-    host = await opened(tmp_path / "store.db", Durability.BATCHED)
+    """An error while publishing loses the store and nobody waits; what was stored is told later."""
+    path = tmp_path / "store.db"
+    host = await opened(path, Durability.BATCHED)
     match = await host.begin("a")
 
-    finish, errors = host._registry.finish, [ZeroDivisionError()]
-
     def broken(match: Match) -> None:
-        if errors:
-            raise errors.pop()
-        finish(match)
+        raise ZeroDivisionError
 
     monkeypatch.setattr(host._registry, "finish", broken)
     with pytest.raises(StoreError, match="restart it"):
         await asyncio.wait_for(host.cancel("m"), 5)
-    assert match.result is not None
+    assert host.store_state is StoreState.LOST
+    assert match.ending is not None
     with pytest.raises(StoreError, match="restart it"):
         await host.begin("a", id="n")
     await host.close()
+    host = await opened(path, Durability.BATCHED)
+    assert host.get("m").result == match.ending
+    await host.close()
+
+
+def modes(path: Path) -> dict[str, int]:
+    """The rights on the store and on all files beside it."""
+    return {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
+
+
+def leave_open(path: Path, store: tuple[bytes, bytes]) -> None:
+    """Write the store and the file beside it, for all to read and write."""
+    for suffix, data in zip(("", "-wal"), store, strict=True):
+        left = Path(f"{path}{suffix}")
+        left.write_bytes(data)
+        left.chmod(0o666)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
+async def test_only_its_owner_may_read_a_store(umask: int, tmp_path: Path) -> None:
+    """Whatever the umask: seeds of running matches are in it."""
+    path = tmp_path / "store.db"
+    before = os.umask(umask)
+    try:
+        host = await opened(path, Durability.BATCHED)
+        await host.begin("a")
+        names = {"store.db", "store.db-wal", "store.db-shm", "store.db.lock"}
+        assert modes(path) == dict.fromkeys(names, 0o600)
+        await host.close()
+    finally:
+        os.umask(before)
+
+
+async def test_a_store_that_others_may_read_is_tightened(tmp_path: Path) -> None:
+    """With all files that a process which was killed has left beside it."""
+    path = tmp_path / "store.db"
+    host = await opened(path, Durability.BATCHED)
+    await host.begin("a")
+    for name in modes(path):
+        (tmp_path / name).chmod(0o644)
+    store = (tmp_path / "store.db").read_bytes(), (tmp_path / "store.db-wal").read_bytes()
+    await host.close()
+    leave_open(path, store)
+    host = await opened(path, Durability.BATCHED)
+    assert set(modes(path).values()) == {0o600}
+    assert [match.id for match in host.running()] == ["m"]
+    await host.close()
+
+
+def test_a_file_that_is_not_a_store_keeps_its_rights(tmp_path: Path) -> None:
+    """It is not ours."""
+    path = tmp_path / "notes.txt"
+    path.write_text("milk, eggs\n" * 200)
+    path.chmod(0o644)
+    with pytest.raises(StoreError):
+        open_store(path)
+    assert path.stat().st_mode & 0o777 == 0o644
 
 
 def test_an_old_sqlite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -468,6 +531,7 @@ async def test_a_full_disk_refuses_work_and_loses_nothing_when_there_is_room_aga
     play(host, match, box, moves=850)
     with pytest.raises(StoreError, match=r"cannot write to the store .*full"):
         await host.stored()
+    assert host.store_state is StoreState.FAILING
     with pytest.raises(StoreError, match="full"):
         await host.begin("a", id="new")
     assert match.ending is None
@@ -475,10 +539,7 @@ async def test_a_full_disk_refuses_work_and_loses_nothing_when_there_is_room_aga
     await settle()
     assert play(host, match, box, moves=1) == 0, "no turn is published meanwhile"
     host.free()
-    for _ in range(500):
-        await asyncio.sleep(0.01)
-        if host._commits.failure is None:
-            break
+    assert await asyncio.wait_for(host.store_left(StoreState.FAILING), 10) is StoreState.WRITABLE
     await host.begin("a", id="new")
     play(host, match, box, moves=5000)
     await host.stored()
@@ -490,30 +551,60 @@ async def test_a_full_disk_refuses_work_and_loses_nothing_when_there_is_room_aga
     await host.close()
 
 
-async def test_a_disk_that_stays_full_ends_the_matches_by_a_server_fault(
+async def test_a_disk_that_stays_full_tells_nothing_that_a_restart_would_take_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk that stays full ends the matches by a server fault."""
+    """A match that has been told as ended does not run again, so nobody is told."""
     monkeypatch.setattr("pegboard.matches.commits.RETRY_S", 0.01)
     path = tmp_path / "store.db"
     host = await full_host(path, patience_s=0.05)
-    box = host.connect("a")
+    box = host.connect("a", events=True)
     match = await host.begin("a", options={"stones": "2000"})
+    other = await host.begin("a", id="other")
     await host.begin("a", id="over")
     await host.cancel("over")
+    watching = asyncio.create_task(collect_results(host))
+    await settle()
     host.fill()
     play(host, match, {"a": box}, moves=850)
-    for _ in range(500):
-        await asyncio.sleep(0.01)
-        if match.result is not None:
-            break
-    assert match.result is not None
-    assert match.result.termination is Termination.SERVER_FAULT
-    assert match in box.take().ended
+    cancelling = asyncio.create_task(host.cancel("other"))
+    for state in (StoreState.WRITABLE, StoreState.FAILING):
+        await asyncio.wait_for(host.store_left(state), 10)
+    assert host.store_state is StoreState.LOST
+    assert "full" in str(host.store_failure)
+    with pytest.raises(StoreError, match="full"):
+        await cancelling
+    box.take()
+    play(host, match, {"a": box}, moves=1)
+    await settle()
+    assert not box.take()
+    assert match.result is None
+    assert other.ending is not None
+    assert other.result is None
     with pytest.raises(StoreError, match="full"):
         await host.begin("a", id="new")
+    with pytest.raises(StoreError, match="full"):
+        await host.stored()
     assert host.get("over").result is not None
     await host.close()
+    assert await watching == ["over"]
     host = await full_host(path, patience_s=1)
-    assert [each.id for each in host.running()] == ["m"], "as it was last stored"
+    assert [each.id for each in host.running()] == ["m", "other"], "as they were last stored"
+    assert [match.id for match in await anext(host.finished(include_earlier=True))] == ["over"]
     await host.close()
+
+
+async def collect_results(host: Hosted) -> list[str]:
+    """The ids of all matches that are told to have finished, until the host closes."""
+    return [match.id async for matches in host.finished(include_earlier=True) for match in matches]
+
+
+async def test_closing_does_not_wait_for_a_store_that_cannot_be_written(tmp_path: Path) -> None:
+    """One more attempt, and the store is lost; RETRY_S and patience are longer than this test."""
+    host = await full_host(tmp_path / "store.db", patience_s=1000)
+    match = await host.begin("a", options={"stones": "2000"})
+    host.fill()
+    play(host, match, {"a": host.connect("a")}, moves=850)
+    await asyncio.wait_for(host.store_left(StoreState.WRITABLE), 10)
+    await asyncio.wait_for(host.close(), 10)
+    assert host.store_state is StoreState.LOST

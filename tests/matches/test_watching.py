@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import random
+from base64 import urlsafe_b64encode
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -144,12 +147,37 @@ async def test_pages_are_newest_first_and_complete() -> None:
     assert ids(host.list(page_size=7)[0]) == ids(first) + ids(second)
 
 
-@pytest.mark.parametrize("token", ["nonsense", "MjoxMg", "MTp4", "é", "="])
+def encoded(text: str) -> str:
+    """Text as page tokens have it."""
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+NUMBERS = ["-1", "+1", "1_0", " 1", "1 ", "0x1", "1.0", "1e3", "٣", "²", "", "9" * 16, "9" * 30]
+NUMBERS += [str(2**53 + 1), str(2**63), str(2**64), str(10**400), "1\n", "1\0"]
+TOKENS = ["nonsense", "MjoxMg", "MTp4", "é", "=", "\0", "a" * 10**6, "\ud800", "/w==", "MTox\n"]
+
+
+@pytest.mark.parametrize("token", [*TOKENS, *(encoded(f"1:{number}") for number in NUMBERS)])
 async def test_a_strange_page_token_is_refused(token: str) -> None:
     """A strange page token is refused."""
     host = await opened()
     with pytest.raises(InvalidRequest, match="page_token"):
         host.list(page_token=token)
+
+
+async def test_any_page_token_gives_a_page_or_is_refused() -> None:
+    """Random bytes, and tokens of ours with random changes."""
+    host = await opened()
+    await host.create([request("a") for _ in range(3)])
+    _, token = host.list(page_size=1)
+    for seed in range(2000):
+        rng = random.Random(seed)
+        tried = list(token) if seed % 2 else [""] * rng.randrange(40)
+        for _ in range(rng.randrange(1, 4)):
+            tried.insert(rng.randrange(len(tried) + 1), chr(rng.choice((127, 0x110000 - 1))))
+            tried[rng.randrange(len(tried))] = chr(rng.randrange(rng.choice((128, 0x11000))))
+        with suppress(InvalidRequest):
+            host.list(page_token="".join(tried))
 
 
 async def test_finished_matches_leave_memory_and_are_still_there() -> None:

@@ -338,7 +338,7 @@ async def test_answers_to_open_turns_cost_nothing() -> None:
             get: Any = channel.unary_unary("/pegboard.v1.PlayService/GetTurn")
             submit: Any = channel.unary_unary("/pegboard.v1.PlayService/SubmitMove")
             metadata = metadata_of("alice")
-            request = play_pb2.GetTurnRequest(match=name, wait_ms=1000).SerializeToString()
+            request = play_pb2.GetTurnRequest(wait_ms=1000).SerializeToString()
             began = time.monotonic()
             for _ in range(25):
                 data = await get(request, metadata=metadata)

@@ -15,10 +15,16 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.service.rig import ORGANISER, metadata_of, serving, token_of
 
 from pegboard.client import new_match
+from pegboard.matches.match import Archive
 from pegboard.rules import errors
 from pegboard.rules.catalog import CATALOG
 from pegboard.rules.record import verify
 from pegboard.service.allowance import ACCOUNTS_KEPT, Allowance, Allowances
+from pegboard.service.match_service import (
+    RESULTS_BYTES,
+    RESULTS_PER_MESSAGE,
+    finished_messages,
+)
 from pegboard.service.tokens import bearer_token, load_tokens
 from pegboard.v1 import match_pb2, match_pb2_grpc
 from pegboard.wire.records import read_record, record_message
@@ -153,6 +159,44 @@ async def test_records_come_back_whole_and_verify() -> None:
             verify(record)
             assert record_message(record) == message
             assert await organiser.record(name) == message
+
+
+async def test_results_travel_in_messages_of_a_bounded_size() -> None:
+    """By bytes and by count, all of them once and in order."""
+    async with serving() as rig, rig.organiser() as organiser:
+        options = {"match_games": "21"}
+        matches = [
+            new_match("cribbage", ["alice", "bob"], options=options, label="l" * 200)
+            for _ in range(700)
+        ]
+        names = [match.name for match in await organiser.create(matches)]
+        for name in names:
+            await organiser.cancel(name)
+        got: list[str] = []
+        sizes, counts = [], []
+        async for batch in organiser.watch_finished(include_earlier=True):
+            if batch.caught_up:
+                break
+            got += [each.match.name for each in batch.finished]
+            counts.append(len(batch.finished))
+            sizes.append(sum(each.ByteSize() for each in batch.finished))
+        assert got == names
+        assert max(sizes) <= RESULTS_BYTES
+        assert max(counts) <= RESULTS_PER_MESSAGE
+
+
+async def test_one_large_result_travels_alone() -> None:
+    """A message begins with it rather than growing by it."""
+    async with serving() as rig:
+        names = [await rig.match("alice", "bob") for _ in range(4)]
+        for name in names:
+            await rig.host.cancel(name.removeprefix("matches/"))
+        matches = [rig.host.get(name.removeprefix("matches/")) for name in names]
+        large = "\n".join(["0 DISCARD 5C TD"] * 20_000)
+        for number in (1, 2):
+            matches[number].archive = Archive(large, 1, "ab")
+        groups = [[each.match.name for each in group] for group in finished_messages(matches)]
+        assert groups == [[name] for name in names]
 
 
 async def test_a_record_waits_for_the_end() -> None:

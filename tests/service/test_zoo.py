@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.service.rig import Rig, serving, token_of
@@ -129,3 +130,29 @@ async def last_words(process: asyncio.subprocess.Process, wanted: str) -> str:
             process.kill()
         await process.wait()
     return heard
+
+
+async def test_a_spy_reads_nothing_of_a_block_that_is_not_over() -> None:
+    """Neither the mirror that it holds nor the one that it has played to the end."""
+    block: dict[str, Any] = {"variant": "draw", "block": "b", "block_matches": 2}
+    async with serving(LIMITS, HOST) as rig, rig.organiser() as organiser:
+        rig.play("alice")
+        first = await rig.match("alice", "zoe", **block)
+        held = await rig.match("zoe", "carol", **block)  # carol comes later
+        process = await start(rig, "spy")
+        heard = await last_words(process, f"watch as 1 {first} over: ")
+        told = [line.split(": ") for line in heard.splitlines()]
+        # Its own seats, while they run: what it is told there comes to it anyway.
+        own = {f"watch as 1 {first} running", f"watch as 0 {held} running"}
+        denied = {what for what, answer in told if answer in {"PERMISSION_DENIED", "0"}}
+        assert {what for what, _ in told} - denied == own
+        assert {
+            f"{what} {name}"
+            for what in ("get", "list")
+            for name in (f"{first} over", f"{held} running")
+        } <= denied
+        await organiser.forfeit(held, 0, "gone")
+        async with rig.organiser(token_of("zoe")) as zoe:
+            assert (await zoe.record(first)) == (await organiser.record(first))
+            assert (await zoe.get(held)).spec.block == "b"
+            assert {match.name async for match in zoe.list_matches()} == {first, held}

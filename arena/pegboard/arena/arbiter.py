@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
-from typing import TypeVar
 
 from pegboard.arena.config import Config
 from pegboard.arena.entrant import entrants_of
 from pegboard.arena.feed import Entry
+from pegboard.arena.patience import Patience
 from pegboard.arena.records import match_id
-from pegboard.arena.venue import Venue, VenueError
+from pegboard.arena.venue import VenueError
 from pegboard.client import Finished, Organiser, new_match
-from pegboard.rules.errors import AlreadyExists, PegboardError, Unavailable
+from pegboard.rules.errors import (
+    AlreadyExists,
+    PegboardError,
+    StoreError,
+    Unavailable,
+    UnknownMatch,
+)
 from pegboard.v1 import match_pb2
 
-FORFEITS_AT_ONCE = 32
-RETRY_S = 0.1
-
-T = TypeVar("T")
+CALLS_AT_ONCE = 32
 
 
 class Arbiter:
     """Speaks to the server. `running` are the matches under way, by id."""
 
-    def __init__(self, config: Config, label: str, venue: Venue, organiser: Organiser) -> None:
+    def __init__(
+        self, config: Config, label: str, patience: Patience, organiser: Organiser
+    ) -> None:
         self.running: dict[str, Entry] = {}
         self._label = label
-        self._venue = venue
+        self._patience = patience
         self._organiser = organiser
         self._processes = {bot.name: entrants_of(bot) for bot in config.bots}
         self._time_control = match_pb2.TimeControl(
@@ -36,6 +41,7 @@ class Arbiter:
             increment_ms=config.time.increment_ms,
             move_ms=config.time.move_ms,
             startup_ms=config.time.startup_ms,
+            match_ms=config.time.match_ms,
         )
 
     async def create(self, entries: Sequence[Entry]) -> list[str]:
@@ -48,7 +54,7 @@ class Arbiter:
             (request.match_id, entry) for request, entry in zip(requests, entries, strict=True)
         )
         try:
-            matches = await self._insist(lambda: self._organiser.create(requests))
+            matches = await self._patience.insist(lambda: self._organiser.create(requests))
         except AlreadyExists as error:
             raise VenueError(
                 f"{error}; the server has played another run of this `name` and `seed`: leave "
@@ -92,13 +98,13 @@ class Arbiter:
 
     async def forfeit(self, process: str, detail: str, among: Iterable[str] | None = None) -> None:
         """Forfeit the running matches (`among` those only) in which a bot's process sits."""
-        limit = asyncio.Semaphore(FORFEITS_AT_ONCE)
+        limit = asyncio.Semaphore(CALLS_AT_ONCE)
 
         async def forfeit_one(name: str, seat: int) -> None:
             async with limit:
                 # Not there yet, or over by now: nothing to forfeit.
                 with suppress(PegboardError):
-                    await self._insist(
+                    await self._patience.insist(
                         lambda: self._organiser.forfeit(f"matches/{name}", seat, detail)
                     )
 
@@ -108,25 +114,50 @@ class Arbiter:
             *(forfeit_one(name, bots.index(process)) for name, bots in seated if process in bots)
         )
 
+    def matches_of(self, process: str) -> list[str]:
+        """Return the ids of the running matches in which a bot's process sits."""
+        return [name for name, entry in self.running.items() if process in self._seated(entry)]
+
+    async def cancel(self, names: Iterable[str]) -> list[str]:
+        """End running matches without a result; return the ids that the server does not know."""
+        limit = asyncio.Semaphore(CALLS_AT_ONCE)
+        unknown = []
+
+        async def cancel_one(name: str) -> None:
+            async with limit:
+                try:
+                    await self._patience.insist(lambda: self._organiser.cancel(f"matches/{name}"))
+                except UnknownMatch:
+                    unknown.append(name)
+
+        await asyncio.gather(*map(cancel_one, names))
+        return unknown
+
     async def finished(self) -> AsyncIterator[Finished]:
         """Yield matches as they finish, all of them again whenever the server was away."""
-        while True:
-            with suppress(Unavailable):
-                async for batch in self._organiser.watch_finished(
-                    self._label, include_earlier=True
-                ):
-                    yield batch
-            await asyncio.sleep(RETRY_S)
-            await self._venue.ready()
-
-    async def _insist(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Call until the server is there to answer."""
-        while True:
-            try:
-                return await call()
-            except Unavailable:
-                await asyncio.sleep(RETRY_S)
-                await self._venue.ready()
+        asking = False
+        try:
+            while True:
+                if not asking:
+                    self._patience.asks()
+                    asking = True
+                try:
+                    async for batch in self._organiser.watch_finished(
+                        self._label, include_earlier=True
+                    ):
+                        if asking:
+                            self._patience.asks_no_more()
+                            asking = False
+                        self._patience.answered()
+                        yield batch
+                except (Unavailable, StoreError) as error:
+                    if not asking:
+                        self._patience.asks()
+                        asking = True
+                    await self._patience.pause(error)
+        finally:
+            if asking:
+                self._patience.asks_no_more()
 
 
 def ids_of(entries: Sequence[Entry]) -> list[str]:

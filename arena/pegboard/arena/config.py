@@ -7,9 +7,10 @@ sentence each, naming file and key. Nothing is started before the whole file mak
 from __future__ import annotations
 
 import difflib
+import json
 import math
 import re
-import shutil
+import shlex
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from pegboard.arena.commands import PYTHON, command_problem, find_program, missing_program
 from pegboard.rules import catalog
 from pegboard.rules.errors import PegboardError
 
@@ -25,7 +27,6 @@ from pegboard.rules.errors import PegboardError
 BOT_NAME = re.compile(r"(?!.*--)[A-Za-z0-9]([A-Za-z0-9._-]{0,38}[A-Za-z0-9])?")
 MAX_MATCHES = 10_000_000
 DEFAULT_BLOCKS = 50
-PYTHON = "{python}"
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -39,32 +40,42 @@ class ConfigError(PegboardError):
 
 
 class Time(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A seat's time in milliseconds. 0: no such limit; `startup_ms` until a bot has connected."""
+    """A seat's time in milliseconds. 0: no such limit.
+
+    `startup_ms` runs until a bot has connected, `match_ms` is the wall-clock time of a whole match.
+    """
 
     move_ms: int = 10_000
     bank_ms: int = 0
     increment_ms: int = 0
     startup_ms: int = 60_000
+    match_ms: int = 3_600_000
 
 
 class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the matches are hosted: at `address`, or (none) at a server of the run's own."""
+    """Where the matches are hosted: at `address`, or (none) at a server of the run's own.
+
+    `patience_s`: how long a server elsewhere may be away before the run ends.
+    """
 
     address: str = ""
     organiser_token_env: str = ""
+    patience_s: int = 60
 
 
 class Bot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A program that plays.
 
     `command` is resolved against the folder of the file; no command (with a server's `address`)
-    means that somebody else runs the bot. `memory_mb` 0: no limit. `token_env` names the
-    variable that holds its token at a remote server.
+    means that somebody else runs the bot. `env` are variables of its environment, `inherit` the
+    names of those that it gets as the runner has them. `memory_mb` 0: no limit. `token_env` names
+    the variable that holds its token at a remote server.
     """
 
     name: str
     command: tuple[str, ...] = ()
     env: dict[str, str] = {}
+    inherit: tuple[str, ...] = ()
     processes: int = 1
     memory_mb: int = 0
     token_env: str = ""
@@ -113,7 +124,7 @@ def load(path: Path) -> Config:
 def read_text(path: Path) -> str:
     """Return the text of a tournament file. Raises `ConfigError`."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # some editors write a byte order mark
     except FileNotFoundError:
         raise ConfigError([f"{path}: no such file"]) from None
     except (OSError, UnicodeDecodeError) as error:
@@ -121,15 +132,18 @@ def read_text(path: Path) -> str:
 
 
 def parse(text: str, path: Path) -> Config:
-    """Check the text of a tournament file that lies at `path`. Raises `ConfigError`."""
+    """Check the text of a tournament file that lies at `path`. Raises `ConfigError`.
+
+    Commands are relative to the folder of the file itself, also where `path` is a link to it.
+    """
     try:
         raw = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits, lists 1,000 deep
         raise ConfigError([f"{path}: not valid TOML: {_lower_first(str(error))}"]) from None
-    problems: list[str] = []
+    problems = list(_nul_problems("", raw))
     config = _convert(raw, problems)
-    if config is not None:
-        config = _complete(config, path.parent, problems)
+    if config is not None and not problems:
+        config = _complete(config, path.resolve().parent, problems)
     if problems or config is None:
         raise ConfigError([f"{path}: {problem}" for problem in problems])
     return config
@@ -161,7 +175,40 @@ def _table_array(value: Any, kind: type[T], key: str, problems: list[str]) -> tu
     if not isinstance(value, list):
         problems.append(f"{key}: write [[{key}]] with two brackets, once for each")
         return ()
-    return tuple(_struct(item, kind, f"{key}[{i}]", problems) for i, item in enumerate(value))
+    return tuple(
+        _struct(item, kind, _place(key, i, _name_of(item)), problems)
+        for i, item in enumerate(value)
+    )
+
+
+def _name_of(item: Any) -> str:
+    """Return what a bot or an event is called in the file, "" where nothing tells."""
+    name = (item.get("name") or item.get("variant")) if isinstance(item, dict) else ""
+    return name if isinstance(name, str) else ""
+
+
+_PLACE = re.compile(r"(bot|event) \d+( \(.*\))?", re.DOTALL)
+
+
+def _place(key: str, index: int, name: str) -> str:
+    """Return where an entry stands, e.g. `bot 2 ("b")`."""
+    place = f"{key.removesuffix('s')} {index + 1}"
+    return f"{place} ({json.dumps(name[:60])})" if name else place
+
+
+def _nul_problems(where: str, value: Any) -> Iterator[str]:
+    """A text with a NUL can be no argument, no variable and no name."""
+    if isinstance(value, str) and "\0" in value:
+        yield f"{where}: holds a NUL character (\\u0000); remove it"
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            is_table = where in {"bots", "events"}
+            yield from _nul_problems(_place(where, i, _name_of(item)) if is_table else where, item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if "\0" in key:
+                yield f"{where or 'file'}: the key {key!r} holds a NUL character; remove it"
+            yield from _nul_problems(_join(where, key), item)
 
 
 def _struct(value: Any, kind: type[T], where: str, problems: list[str]) -> T | None:
@@ -173,11 +220,35 @@ def _struct(value: Any, kind: type[T], where: str, problems: list[str]) -> T | N
     problems.extend(f"{_join(where, key)}: unknown key; {_nearest(key, known)}" for key in unknown)
     if kind is Contest:
         value = {**value, "options": _option_texts(value.get("options", {}))}
+    shapes = [_join(where, problem) for problem in _shape_problems(kind, value)]
+    problems.extend(shapes)
+    if shapes:
+        return None
     try:
         return msgspec.convert({k: v for k, v in value.items() if k in known}, kind)
     except msgspec.ValidationError as error:
         problems.append(_sentence(str(error), where))
         return None
+
+
+def _shape_problems(kind: type[Any], value: Mapping[str, Any]) -> Iterator[str]:
+    """What people write that has another shape, with the shape that is meant."""
+    table = "env" if kind is Bot else "options"
+    items = value.get(table)
+    for key, item in items.items() if isinstance(items, dict) else ():
+        if not isinstance(item, str):
+            yield f"{table}.{key}: expected text, got {item!r}; put it in quotes"
+    for key in ("command", "inherit") if kind is Bot else ():
+        text = value.get(key)
+        if isinstance(text, str):
+            yield f"{key}: write a list, {key} = {json.dumps(_words(text))}"
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def _option_texts(options: Any) -> Any:
@@ -203,12 +274,14 @@ def _sentence(message: str, where: str) -> str:
     missing = re.fullmatch(r"Object missing required field `(\w+)`", what)
     if missing:
         return f"{_join(where, missing[1])}: missing"
-    key = path.rstrip("`").removeprefix(".")
+    key = path.rstrip("`").removeprefix(".").replace("[...]", "")
     return f"{_join(where, key)}: {_lower_first(what.replace('`', ''))}"
 
 
 def _join(where: str, key: str) -> str:
-    return f"{where}.{key}" if where and key else where or key
+    """Return the place of a key, e.g. `time.move_ms` or `bot 2 ("b"), command`."""
+    between = ", " if _PLACE.fullmatch(where) else "."
+    return f"{where}{between}{key}" if where and key else where or key
 
 
 def _lower_first(text: str) -> str:
@@ -226,14 +299,21 @@ def _nearest(word: str, known: Sequence[str]) -> str:
 def _complete(config: Config, folder: Path, problems: list[str]) -> Config:
     problems.extend(_number_problems(config))
     problems.extend(_name_problems(config))
-    remote = bool(config.server.address)
-    bots = tuple(_bot(bot, i, folder, remote, problems) for i, bot in enumerate(config.bots))
+    bots = tuple(_bot(bot, i, config, folder, problems) for i, bot in enumerate(config.bots))
     events = tuple(
-        _contest(contest, f"events[{i}]", config, problems)
+        _contest(contest, _event_place(contest, i), config, problems)
         for i, contest in enumerate(config.events)
     )
     problems.extend(_event_name_problems(events))
     return msgspec.structs.replace(config, bots=bots, events=events)
+
+
+def _bot_place(bot: Bot, index: int) -> str:
+    return _place("bots", index, bot.name)
+
+
+def _event_place(contest: Contest, index: int) -> str:
+    return _place("events", index, contest.name or contest.variant)
 
 
 def _number_problems(config: Config) -> Iterator[str]:
@@ -245,12 +325,14 @@ def _number_problems(config: Config) -> Iterator[str]:
         "time.bank_ms": (config.time.bank_ms, 0, 86_400_000),
         "time.increment_ms": (config.time.increment_ms, 0, 86_400_000),
         "time.startup_ms": (config.time.startup_ms, 0, 86_400_000),
+        "time.match_ms": (config.time.match_ms, 0, 604_800_000),
+        "server.patience_s": (config.server.patience_s, 1, 86_400),
     }
     for i, bot in enumerate(config.bots):
-        ranges[f"bots[{i}].processes"] = (bot.processes, 1, 64)
-        ranges[f"bots[{i}].memory_mb"] = (bot.memory_mb, 0, 1 << 20)
+        ranges[_join(_bot_place(bot, i), "processes")] = (bot.processes, 1, 64)
+        ranges[_join(_bot_place(bot, i), "memory_mb")] = (bot.memory_mb, 0, 1 << 20)
     for i, contest in enumerate(config.events):
-        ranges[f"events[{i}].blocks"] = (contest.blocks, 0, 1_000_000)
+        ranges[_join(_event_place(contest, i), "blocks")] = (contest.blocks, 0, 1_000_000)
     for key, (value, low, high) in ranges.items():
         if not low <= value <= high:
             yield f"{key}: {value} is not in {low} to {high}"
@@ -265,13 +347,14 @@ def _name_problems(config: Config) -> Iterator[str]:
     for i, bot in enumerate(config.bots):
         if not BOT_NAME.fullmatch(bot.name):
             yield (
-                f"bots[{i}].name: {bot.name!r} is no name; take at most 40 letters, digits, "
-                "dots, underscores and single hyphens, a letter or digit at both ends"
+                f"{_bot_place(bot, i)}, name: {bot.name[:60]!r} cannot be a name; take at most 40 "
+                "letters, digits, dots, underscores and single hyphens, a letter or digit at "
+                "both ends"
             )
         # Names are compared without case: each is also the name of a log file.
         other = first.setdefault(bot.name.lower(), i)
         if other != i:
-            yield f"bots[{i}].name: {bot.name!r} is taken by bots[{other}]"
+            yield f"{_bot_place(bot, i)}, name: bot {other + 1} has this name too (but for case)"
 
 
 def _event_name_problems(events: Sequence[Contest]) -> Iterator[str]:
@@ -280,44 +363,44 @@ def _event_name_problems(events: Sequence[Contest]) -> Iterator[str]:
         other = first.setdefault(contest.name, i)
         if other != i:
             yield (
-                f"events[{i}]: events[{other}] is called {contest.name!r} too; "
+                f"{_event_place(contest, i)}: event {other + 1} is called {contest.name!r} too; "
                 "tell them apart with `name`"
             )
 
 
-def _bot(bot: Bot, index: int, folder: Path, remote: bool, problems: list[str]) -> Bot:
-    where = f"bots[{index}]"
-    if remote and not bot.token_env:
-        problems.append(f"{where}.token_env: name the variable that holds this bot's token")
-    if remote and bot.processes > 1:
-        problems.append(f"{where}.processes: a remote server knows the bot by one token; use 1")
-    if not remote and bot.token_env:
-        problems.append(f"{where}.token_env: only for a remote server ([server] address)")
+def _bot(bot: Bot, index: int, config: Config, folder: Path, problems: list[str]) -> Bot:
+    where = _bot_place(bot, index)
+    problems.extend(_join(where, problem) for problem in _bot_problems(bot, config))
     if not bot.command:
-        if not remote:
-            problems.append(f'{where}.command: missing, e.g. ["{PYTHON}", "my_bot.py"]')
         return bot
-    program = bot.command[0]
-    found = _program(program, folder)
+    found = find_program(bot.command[0], folder)
     if found is None:
-        problems.append(_no_program(program, where, folder))
+        problem = missing_program(bot.command[0], folder)
+    else:
+        problem = command_problem(bot.command, found, folder)
+    if found is None or problem:
+        problems.append(f"{where}, command: {problem}")
         return bot
     rest = (part.replace(PYTHON, sys.executable) for part in bot.command[1:])
     return msgspec.structs.replace(bot, command=(found, *rest))
 
 
-def _program(program: str, folder: Path) -> str | None:
-    if program == PYTHON:
-        return sys.executable
-    if "/" in program:
-        return shutil.which(str((folder / program).absolute()))
-    return shutil.which(program)
-
-
-def _no_program(program: str, where: str, folder: Path) -> str:
-    if "/" in program:
-        return f"{where}.command: {folder / program} is no program that can be run"
-    return f"{where}.command: {program!r} is not on PATH; install it or give its path"
+def _bot_problems(bot: Bot, config: Config) -> Iterator[str]:
+    remote = bool(config.server.address)
+    if remote and not bot.token_env:
+        yield "token_env: name the variable that holds this bot's token"
+    if remote and bot.processes > 1:
+        yield "processes: a remote server knows the bot by one token; use 1"
+    if not remote and bot.token_env:
+        yield "token_env: only for a remote server ([server] address)"
+    if not remote and not bot.command:
+        yield f'command: missing, e.g. ["{PYTHON}", "my_bot.py"]'
+    for name in (*bot.env, *bot.inherit):
+        if not name or "=" in name:
+            yield f'env: a variable cannot be called {name!r}; write NAME = "value"'
+    for name in bot.inherit:
+        if name in {config.server.organiser_token_env, *(other.token_env for other in config.bots)}:
+            yield f"inherit: {name} holds a token, which bots do not get; leave it out"
 
 
 def _contest(contest: Contest, where: str, config: Config, problems: list[str]) -> Contest:
@@ -329,7 +412,7 @@ def _contest(contest: Contest, where: str, config: Config, problems: list[str]) 
     seats = contest.seats or game.seats[0]
     if seats not in game.seats:
         allowed = " or ".join(map(str, game.seats))
-        problems.append(f"{where}.seats: {contest.variant} is for {allowed}, not {seats}")
+        problems.append(f"{where}, seats: {contest.variant} is for {allowed}, not {seats}")
         return contest
     sides = max(game.sides(seats)) + 1
     entrants = sides if contest.teams else seats
@@ -369,7 +452,7 @@ def _size_problems(contest: Contest, where: str, entrants: int, bots: int) -> It
 
 # Continuing: a run may go on only with the file that it was started with, or one with more blocks.
 
-FREE_KEYS = frozenset({"concurrency"})
+FREE_KEYS = frozenset({"concurrency", "server"})
 
 
 def lasting(raw: Mapping[str, Any]) -> dict[str, Any]:

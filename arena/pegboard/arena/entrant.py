@@ -7,13 +7,13 @@ bot will not play again in this run: then its matches are forfeited as soon as t
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from pegboard.arena.config import Bot
 from pegboard.arena.launcher import Launcher, LaunchError, Process
+from pegboard.arena.limits import memory_limit
 from pegboard.arena.results import PROCESS_MARK
 
 BACKOFF_S = 0.25
@@ -21,8 +21,8 @@ BACKOFF_LIMIT_S = 10.0
 RESTARTS_UNPROVEN = 2
 """Restarts of a bot that has not played one match to its end: it most likely cannot start here."""
 
-OnCrash = Callable[["Entrant", str], Awaitable[bool]]
-"""Called with the entrant and how it ended; returns whether that was the bot's own fault."""
+OnEnd = Callable[["Entrant", str], Awaitable[bool]]
+"""Called with the entrant and how its process ended; returns whether the bot is to blame."""
 
 
 def entrants_of(bot: Bot) -> tuple[str, ...]:
@@ -35,7 +35,9 @@ def entrants_of(bot: Bot) -> tuple[str, ...]:
 class Entrant:
     """One process of a bot, looked after by `run`.
 
-    `met`: it has connected, as its results show. `proven`: it has played a match to its end.
+    `proven`: it has played a match to its end. `hung`: the process that has just ended was killed by
+    `restart`, since it seemed to hang. `endings` counts what the bot is to blame for: processes that
+    ended, and hung ones that were killed.
     """
 
     def __init__(self, bot: Bot, name: str, restarts: int) -> None:
@@ -43,15 +45,21 @@ class Entrant:
         self.name = name
         self.gone = ""
         self.proven = False
-        self.met = False
-        self.crashes = 0
+        self.hung = False
+        self.endings = 0
         self._restarts = restarts
-        self._hung = 0
+        self._silences = 0
         self._process: Process | None = None
         self._left = asyncio.Event()
 
     async def run(
-        self, launcher: Launcher, env: Mapping[str, str], folder: Path, log: Path, crash: OnCrash
+        self,
+        launcher: Launcher,
+        env: Mapping[str, str],
+        folder: Path,
+        log: Path,
+        limits: Mapping[int, int],
+        ended: OnEnd,
     ) -> None:
         """Keep the process running until the entrant is gone, or this is cancelled.
 
@@ -67,41 +75,48 @@ class Entrant:
                     log=log,
                     env=env,
                     folder=folder,
-                    memory_mb=self.bot.memory_mb,
+                    limits={**limits, **memory_limit(self.bot.memory_mb)},
                 )
             except LaunchError as error:
                 ending = str(error)
             else:
                 await self._process.wait()
                 ending = self._process.ending()
-            if await crash(self, ending):
-                self.crashes += 1
-            self._hung = 0
-            allowed = self._restarts if self.proven else min(self._restarts, RESTARTS_UNPROVEN)
-            if self.crashes > allowed and not self.gone:
-                times = "once" if self.crashes == 1 else f"{self.crashes} times"
-                await self.leave(f"ended {times}, the last time it {ending}")
+            if await ended(self, ending):
+                await self._count_ending(ending)
+            self.hung = False
+            self._silences = 0
             lasted = time.monotonic() - started
             if not self.gone:
                 await asyncio.sleep(0 if lasted > BACKOFF_LIMIT_S else self._backoff())
 
+    async def _count_ending(self, ending: str) -> None:
+        self.endings += 1
+        allowed = self._restarts if self.proven else min(self._restarts, RESTARTS_UNPROVEN)
+        if self.endings > allowed and not self.gone:
+            times = "once" if self.endings == 1 else f"{self.endings} times"
+            await self.leave(f"ended {times}, the last time it {ending}")
+
     def _backoff(self) -> float:
-        return min(BACKOFF_S * 2.0 ** min(self.crashes, 10), BACKOFF_LIMIT_S)
+        return min(BACKOFF_S * 2.0 ** min(self.endings, 10), BACKOFF_LIMIT_S)
 
     def heard(self) -> None:
         """The bot has played: a match came to a normal end."""
-        self.proven = self.met = True
-        self._hung = 0
+        self.proven = True
+        self._silences = 0
 
     def silent(self, limit: int) -> bool:
         """The bot let a match be lost by silence; return whether it seems to hang by now."""
-        self._hung += 1
-        return self._hung >= limit
+        self._silences += 1
+        return self._silences == limit
 
     async def restart(self) -> None:
-        """Kill a process that hangs; `run` starts it again."""
-        self._hung = 0
-        if self._process is not None:
+        """Kill a process that hangs; `run` starts it again. One that is run elsewhere is counted."""
+        self._silences = 0
+        if not self.bot.command:
+            await self._count_ending("did not answer")
+        elif self._process is not None and self._process.status is None:
+            self.hung = True
             await self._process.kill()
 
     async def leave(self, reason: str) -> None:
@@ -116,21 +131,6 @@ class Entrant:
         if self._process is not None:
             await self._process.stop(grace_s)
 
-
-def environment(
-    bot: Bot, *, name: str, address: str, token: str, secret_variables: frozenset[str]
-) -> dict[str, str]:
-    """Return the environment of a bot's process: that of the runner, without others' secrets."""
-    inherited = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith("PEGBOARD_") and key not in secret_variables
-    }
-    return {
-        **inherited,
-        **bot.env,
-        "PEGBOARD_ADDRESS": address,
-        "PEGBOARD_TOKEN": token,
-        "PEGBOARD_BOT": bot.name,
-        "PEGBOARD_PROCESS": name.partition(PROCESS_MARK)[2] or "1",
-    }
+    def last_words(self) -> str:
+        """Return the last line that its process wrote, or ""."""
+        return self._process.last_line() if self._process is not None else ""

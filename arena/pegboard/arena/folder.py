@@ -6,6 +6,7 @@ run.json          the run's secret, from which all deals follow; digest and bloc
 records.jsonl     every finished match, one a line: the truth that tables are made of
 results.json      the tables (`results.Results`)
 bots/, server.log what bots and server printed
+earlier-1/...     what `--fresh` has set aside
 server.db         the matches under way; removed when all are finished
 lock              held while a run is at work here; names its process
 """
@@ -30,15 +31,16 @@ import msgspec
 
 from pegboard.arena.config import blocks_of, changed_key, lasting
 from pegboard.arena.records import match_id
-from pegboard.arena.results import Finished, Results
+from pegboard.arena.results import Finished, Results, bot_of
 from pegboard.arena.schedule import SECRET_BYTES, secret_of
 from pegboard.rules.errors import PegboardError
 from pegboard.rules.record import PREFIX, Record
 
+EARLIER = "earlier-"
+OWN_NAMES = ("server.log", "bots", "results.json", "records.jsonl", "tournament.toml", "run.json")
 TAKE_OVER_S = 15.0
 SYNC_S = 0.5
 RUN_VERSION = 2
-PRIVATE = 0o600
 
 
 class FolderError(PegboardError):
@@ -75,6 +77,14 @@ class _RecordLine(msgspec.Struct, frozen=True):
     result: _RecordResult
 
 
+class _MovedLine(msgspec.Struct, frozen=True):
+    """Who has moved in a match."""
+
+    bots: tuple[str, ...]
+    moves: tuple[str, ...] = ()
+
+
+_MOVED_LINES = msgspec.json.Decoder(_MovedLine)
 _RECORD_LINES = msgspec.json.Decoder(_RecordLine)
 _RUN_VERSIONS = msgspec.json.Decoder(_AnyRunFile)
 _RUN_FILES = msgspec.json.Decoder(_RunFile)
@@ -94,21 +104,24 @@ class RunFolder:
     from the file's `seed` and `name`; a run that continues keeps its own.
     """
 
-    def __init__(self, path: Path, text: str) -> None:
+    def __init__(self, path: Path, text: str, *, fresh: bool = False) -> None:
         """Lock `path` for the tournament file with this text; make it or continue in it.
 
-        Raises `FolderError` where another run is at work, the file has changed since the run began,
-        or the folder holds something else.
+        With `fresh` the files of an earlier run are moved to `set_aside`, a folder within.
+        Raises `FolderError` where another run is at work, the file has changed since the run
+        began, or the folder holds something else.
         """
         self.path = path
         if path.exists() and not path.is_dir():
             raise FolderError(f"{path} is a file; name a folder with --out")
         if path.exists() and not _is_ours(path):
             raise FolderError(f"{path} holds other files; choose an empty or new folder with --out")
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = _locked(path / "lock", path)
-        self.continued = (path / "run.json").exists()
         try:
+            path.chmod(0o700)  # seeds of running matches and the bots' output are in it
+            self.set_aside = _set_aside(path) if fresh else None
+            self.continued = (path / "run.json").exists()
             self._begin(text)
         except BaseException:
             os.close(self._lock)
@@ -144,7 +157,7 @@ class RunFolder:
             write_atomically(self.path / "tournament.toml", text.encode())
 
     def _write_run(self, run: _RunFile) -> None:
-        write_atomically(self.path / "run.json", msgspec.json.encode(run), mode=PRIVATE)
+        write_atomically(self.path / "run.json", msgspec.json.encode(run))
 
     def _what_changed(self, raw: dict[str, Any]) -> str:
         try:
@@ -154,7 +167,7 @@ class RunFolder:
         change = changed_key(old, raw) or "tournament.toml in that folder was edited"
         return (
             f"{self.path} was begun with another file: {change}; undo the change to continue it, "
-            "or play anew in another folder with --out"
+            "or play anew with --fresh, or in another folder with --out"
         )
 
     def __enter__(self) -> RunFolder:
@@ -199,7 +212,7 @@ class RunFolder:
     def append(self, records: Iterable[Record]) -> None:
         """Write finished matches down. They are on disk for good after the next `sync`."""
         if self._records is None:
-            self._records = (self.path / "records.jsonl").open("ab")
+            self._records = open_private(self.path / "records.jsonl", "ab")
         data = "".join(f"{record.to_json()}\n" for record in records)
         self._records.write(data.encode())
         self._records.flush()
@@ -264,23 +277,61 @@ def read_records(path: Path) -> Iterator[Finished]:
             )
 
 
-def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Replace a file so that a reader, or a crash, sees the old content or the new."""
     spare = path.with_name(f".{path.name}.new")
     spare.unlink(missing_ok=True)  # it could have another mode
-    with os.fdopen(os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+    with open_private(spare, "xb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
     spare.replace(path)
 
 
+def open_private(path: Path, mode: str) -> IO[bytes]:
+    """Open a file that, if it is made now, only this user can read."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def motionless(records: Path, bots: Iterable[str]) -> set[str]:
+    """Return those of the bots that have not moved in any match of a records file."""
+    found = set(bots)
+    if not records.exists():
+        return found
+    with records.open("rb") as file:
+        for line in file:
+            if not found:
+                break
+            match = _MOVED_LINES.decode(line)
+            found -= {bot_of(match.bots[int(move.partition(" ")[0])]) for move in match.moves}
+    return found
+
+
 def _is_ours(path: Path) -> bool:
     """A run's folder, an empty one, or one where a run was stopped before it had begun."""
     return (path / "run.json").exists() or all(
-        entry.name in {"lock", "tournament.toml"} or entry.name.startswith(".")
+        entry.name in {"lock", "tournament.toml"} or entry.name.startswith((".", EARLIER))
         for entry in path.iterdir()
     )
+
+
+def _set_aside(path: Path) -> Path | None:
+    """Move the files of an earlier run, and no others, to a new folder within; return that.
+
+    `run.json` goes last, so that a half-moved run is still known for one.
+    """
+    left = [path / name for name in OWN_NAMES if (path / name).exists()]
+    left[:0] = path.glob("server.db*")
+    if not left:
+        return None
+    number = 1
+    while (path / f"{EARLIER}{number}").exists():
+        number += 1
+    aside = path / f"{EARLIER}{number}"
+    aside.mkdir(mode=0o700)
+    for each in left:
+        each.rename(aside / each.name)
+    return aside
 
 
 def _new_run(raw: dict[str, Any], file_digest: str) -> _RunFile:
@@ -313,7 +364,7 @@ def _read_run_file(path: Path) -> _RunFile:
 
 def _locked(path: Path, folder: Path) -> int:
     """Lock the folder. A run that was killed holds on until its warden has swept; wait for that."""
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     deadline = time.monotonic() + TAKE_OVER_S
     while True:
         try:

@@ -1,34 +1,49 @@
 """Starting processes so that they can be stopped again, whatever happens.
 
 A `Launcher` starts programs by exec, each as leader of a session and process group of its own; a
-`Process` is one of them, with its output in a log file of bounded size. The warden knows all groups.
+`Process` is one of them. Programs write to their log files directly, never through a pipe of the
+runner's, so that a runner that is suspended holds none of them up. The warden knows all groups and
+keeps the logs small.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import json
 import os
-import resource
 import signal
 import subprocess
-import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO
 
 from pegboard.arena import warden
+from pegboard.arena.environment import helper_environment, isolated_python
+from pegboard.arena.limits import confine
+from pegboard.rules.errors import PegboardError
 
 LOG_LIMIT_BYTES = 10 * 1024 * 1024
 LINE_LIMIT = 400
 STOP_S = 5.0
-_CHUNK_BYTES = 64 * 1024
+PRIVATE_UMASK = 0o077
 _TAIL_BYTES = 4096
+
+_CANNOT_START = {
+    errno.ENOEXEC: "it is not a program of this machine; a script's first line must be `#!` and "
+    "its interpreter, or name the interpreter first in `command`",
+    errno.EACCES: "it may not be executed; `chmod +x` allows it",
+}
 
 
 class LaunchError(OSError):
     """A program that cannot be started at all; the message is one sentence."""
+
+
+class Exhausted(PegboardError):
+    """This process may open no more files; the run cannot go on."""
 
 
 class Launcher:
@@ -37,7 +52,7 @@ class Launcher:
     def __init__(self, run_id: str, *, lock: int | None = None) -> None:
         """Take the run's id and the descriptor of a lock that the warden keeps until its sweep."""
         self.run_id = run_id
-        command = [sys.executable, "-I", warden.__file__, run_id]
+        command = [*isolated_python(), warden.__file__, run_id, str(LOG_LIMIT_BYTES)]
         self._warden = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -46,6 +61,7 @@ class Launcher:
             pass_fds=() if lock is None else (lock,),
             text=True,
             cwd="/",
+            env=helper_environment(),
         )
 
     def __enter__(self) -> Launcher:
@@ -63,11 +79,11 @@ class Launcher:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._warden.wait(STOP_S)
 
-    def tell(self, line: str) -> None:
-        """Tell the warden; should somebody have killed it, the run goes on without."""
+    def tell(self, command: str, argument: int | str) -> None:
+        """Tell the warden; if it has been killed, the run goes on without it."""
         assert self._warden.stdin is not None
         with contextlib.suppress(OSError):
-            self._warden.stdin.write(f"{line}\n")
+            self._warden.stdin.write(f"{json.dumps([command, argument])}\n")
             self._warden.stdin.flush()
 
     async def start(
@@ -76,46 +92,78 @@ class Launcher:
         *,
         log: Path,
         env: Mapping[str, str],
-        folder: Path | None = None,
-        memory_mb: int = 0,
+        folder: Path,
+        limits: Mapping[int, int] | None = None,
         stdin: bool = False,
         stdout: bool = False,
+        umask: int = -1,
     ) -> Process:
-        """Start a program. Its output goes to `log`, but for `stdout` where the caller reads it.
+        """Start a program in `folder`. Raises `LaunchError` or `Exhausted`.
 
-        `stdin` gives it a pipe that ends with this process. Raises `LaunchError`.
+        What it writes goes to files that it has open itself: its errors to `log`, its output beside
+        it (`.out`). With `stdout` the caller reads the output instead; `stdin` gives it a pipe that
+        ends with this process. `limits` are by resource, `umask` -1 is the runner's.
         """
+        title = " ".join(command).encode("unicode_escape").decode()
+        logs = [Log(log, title)]
+        if not stdout:
+            logs.append(Log(log.with_suffix(".out"), title))
         # Pipes of our own: asyncio's would tie the end of the program to the end of its output,
         # and a child that it leaves behind may hold that open for ever.
-        (their_in, our_in), (our_out, their_out), (our_err, their_err) = (
-            os.pipe(),
-            os.pipe(),
-            os.pipe(),
-        )
+        their_in, our_in = _pipe() if stdin else (-1, -1)
+        our_out, their_out = _pipe() if stdout else (-1, logs[1].file)
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
                 stdin=their_in if stdin else subprocess.DEVNULL,
                 stdout=their_out,
-                stderr=their_err,
+                stderr=logs[0].file,
                 env={**env, warden.RUN_ID_VARIABLE: self.run_id},
                 cwd=folder,
                 start_new_session=True,
+                umask=umask,
             )
-        except OSError as error:
-            for descriptor in (our_in, our_out, our_err):
-                os.close(descriptor)
-            reason = error.strerror or str(error)
-            raise LaunchError(f"{command[0]} cannot be started: {reason}") from None
+        except (OSError, ValueError) as error:
+            _close(our_in, our_out)
+            raise _launch_error(command[0], error) from None
         finally:
-            for descriptor in (their_in, their_out, their_err):
-                os.close(descriptor)
-        self.tell(f"add {process.pid}")
-        if memory_mb:
-            _limit_memory(process.pid, memory_mb)
-        out, err = await _reader(our_out), await _reader(our_err)
-        streams = (err,) if stdout else (err, out)
-        return Process(self, process, log, " ".join(command), our_in, out, streams)
+            _close(their_in, *((their_out,) if stdout else ()), *(log.file for log in logs))
+        self.tell("add", process.pid)
+        for each in logs:
+            self.tell("log", str(each.path.absolute()))
+        confine(process.pid, limits or {})
+        return Process(self, process, logs, our_in, await _reader(our_out) if stdout else None)
+
+
+def _pipe() -> tuple[int, int]:
+    try:
+        return os.pipe()
+    except OSError:
+        raise exhausted() from None
+
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _launch_error(program: str, error: OSError | ValueError) -> Exception:
+    number = error.errno if isinstance(error, OSError) else None
+    if number in (errno.EMFILE, errno.ENFILE):
+        return exhausted()
+    reason = _CANNOT_START.get(number or 0)
+    if reason is None:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+    return LaunchError(f"{program} cannot be started: {reason}")
+
+
+def exhausted() -> Exhausted:
+    """Return the error for a limit of open files that has been hit."""
+    return Exhausted(
+        "the limit of open files is reached; raise it with `ulimit -n` or play with fewer "
+        "processes, and the same command continues the run"
+    )
 
 
 async def _reader(descriptor: int) -> asyncio.StreamReader:
@@ -126,11 +174,35 @@ async def _reader(descriptor: int) -> asyncio.StreamReader:
     return reader
 
 
-def _limit_memory(pid: int, memory_mb: int) -> None:
-    """Bound the address space (Linux); a process that has ended by now needs no bound."""
-    size = memory_mb * 1024 * 1024
-    with contextlib.suppress(OSError, AttributeError):
-        resource.prlimit(pid, resource.RLIMIT_AS, (size, size))
+class Log:
+    """A file that one process writes to, after what earlier ones have left there."""
+
+    def __init__(self, path: Path, title: str) -> None:
+        """Open the file and say in a line what starts. Raises `Exhausted`, or `OSError`."""
+        self.path = path
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        try:
+            self.file = os.open(path, flags, 0o600)
+        except OSError as error:
+            raise (exhausted() if error.errno in (errno.EMFILE, errno.ENFILE) else error) from None
+        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+        os.write(self.file, f"--- {stamp} {title}\n".encode())
+        self._start = os.fstat(self.file).st_size
+
+    def last_line(self) -> str:
+        """Return the last line that is not blank of what the process has written, or ""."""
+        try:
+            with self.path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                # A file that has shrunk was cut by the warden, and all of its end is the process's.
+                start = self._start if size >= self._start else 0
+                file.seek(max(start, size - _TAIL_BYTES))
+                end = file.read(_TAIL_BYTES)
+        except OSError:
+            return ""
+        lines = end.decode(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 class Process:
@@ -140,37 +212,35 @@ class Process:
         self,
         launcher: Launcher,
         process: asyncio.subprocess.Process,
-        log: Path,
-        title: str,
+        logs: Sequence[Log],
         stdin: int,
-        stdout: asyncio.StreamReader,
-        logged: Sequence[asyncio.StreamReader],
+        stdout: asyncio.StreamReader | None,
     ) -> None:
+        """Take its logs, errors first: last words are looked for there before its output.
+
+        Both are buffered by the program, so that which of them was written last says nothing.
+        """
         self.pid = process.pid
-        self.log = log
-        self.stdout = stdout
+        self._logs = logs
         self._stdin = stdin
+        self._stdout = stdout
         self._launcher = launcher
         self._process = process
-        log.parent.mkdir(parents=True, exist_ok=True)
-        self._log = log.open("ab")
-        _write(self._log, f"--- {title} (process {self.pid})\n".encode())
-        # Last words are looked for among the errors first: both streams are buffered, so which of
-        # them comes last says nothing.
-        self._tails = [_Tail() for _ in logged]
-        self._pumps = [
-            asyncio.create_task(self._copy(stream, tail), name=f"output to {log.name}")
-            for stream, tail in zip(logged, self._tails, strict=True)
-        ]
-        self._end = asyncio.create_task(self._finish(), name=f"end of {log.name}")
+        self._end = asyncio.create_task(self._finish(), name=f"end of {logs[0].path.name}")
 
     @property
     def status(self) -> int | None:
         """The exit status, None while it runs."""
         return self._process.returncode
 
+    @property
+    def stdout(self) -> asyncio.StreamReader:
+        """Its standard output, for a program that was started with `stdout`."""
+        assert self._stdout is not None
+        return self._stdout
+
     async def wait(self) -> int:
-        """Wait for the end of the program and of its output; return the exit status.
+        """Wait for the end of the program; return the exit status.
 
         What it started itself is killed with it.
         """
@@ -179,13 +249,8 @@ class Process:
     async def _finish(self) -> int:
         status = await self._process.wait()
         self._signal(signal.SIGKILL)
-        # A grandchild outside the group could hold the pipe open for ever.
-        _, stuck = await asyncio.wait(self._pumps, timeout=1.0)
-        for pump in stuck:
-            pump.cancel()
-        self._log.close()
         self.close_stdin()
-        self._launcher.tell(f"del {self.pid}")
+        self._launcher.tell("del", self.pid)
         return status
 
     async def stop(self, grace_s: float = STOP_S) -> int:
@@ -210,7 +275,7 @@ class Process:
 
     def last_line(self) -> str:
         """Return the last line that it wrote, cut to `LINE_LIMIT` characters."""
-        lines = (tail.last_line() for tail in self._tails)
+        lines = (log.last_line() for log in self._logs)
         return next(filter(None, lines), "")[:LINE_LIMIT]
 
     def ending(self, *, last_words: bool = True) -> str:
@@ -224,38 +289,6 @@ class Process:
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
-
-    async def _copy(self, stream: asyncio.StreamReader, tail: _Tail) -> None:
-        while chunk := await stream.read(_CHUNK_BYTES):
-            _write(self._log, chunk)
-            tail.add(chunk)
-
-
-class _Tail:
-    """The end of an output stream."""
-
-    def __init__(self) -> None:
-        self._end = b""
-
-    def add(self, chunk: bytes) -> None:
-        """Keep the end of what there is now."""
-        self._end = (self._end + chunk)[-_TAIL_BYTES:]
-
-    def last_line(self) -> str:
-        """Return the last line that is not blank."""
-        lines = self._end.decode(errors="replace").split("\n")
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
-
-
-def _write(file: IO[bytes], data: bytes) -> None:
-    """Append, up to the limit; from there on output is read and dropped. A full disk drops it too."""
-    room = LOG_LIMIT_BYTES - file.tell()
-    if room <= 0:
-        return
-    cut = data if len(data) <= room else data[:room] + b"\n--- log is full, the rest is dropped\n"
-    with contextlib.suppress(OSError):
-        file.write(cut)
-        file.flush()
 
 
 def _name(number: int) -> str:

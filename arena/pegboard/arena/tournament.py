@@ -12,38 +12,50 @@ else is done with it; the rest can be lost at any moment, and the same command g
 from __future__ import annotations
 
 import asyncio
-import os
+import contextlib
 import secrets
-import signal
 import time
 from collections.abc import Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pegboard.arena.ages import Ages
 from pegboard.arena.arbiter import Arbiter, ids_of
 from pegboard.arena.config import Config, parse, read_text
-from pegboard.arena.entrant import Entrant, entrants_of, environment
+from pegboard.arena.entrant import Entrant, entrants_of
+from pegboard.arena.environment import bot_environment
 from pegboard.arena.feed import Entry, Feed
-from pegboard.arena.folder import RunFolder, read_results
+from pegboard.arena.folder import RunFolder, motionless, read_results
+from pegboard.arena.interrupts import EXIT_INTERRUPTED, Interrupts
 from pegboard.arena.launcher import Launcher
+from pegboard.arena.limits import bot_limits, many_processes, raise_open_files
+from pegboard.arena.patience import Patience
 from pegboard.arena.ratings import Table
 from pegboard.arena.records import finished_of
 from pegboard.arena.report import Plan, Reporter, Snapshot, make_reporter, print_results
 from pegboard.arena.results import UNRATED, Finished, Results, Scoreboard
+from pegboard.arena.rollcall import Rollcall
 from pegboard.arena.schedule import Schedule
-from pegboard.arena.venue import LocalVenue, RemoteVenue, Venue
+from pegboard.arena.venue import LocalVenue, RemoteVenue, Venue, VenueError
 from pegboard.client import Organiser
+from pegboard.rules.errors import PermissionDenied, Unauthenticated, UnknownMatch
 from pegboard.v1 import match_pb2
 from pegboard.wire.records import read_record
 
 EXIT_DONE = 0
-EXIT_INTERRUPTED = 130
+EXIT_ABSENT = 1
+"""A bot did not come, so that nothing was played, or never made a move in any match."""
 
 CREATE_BATCH = 500
 PROGRESS_S = 0.5
 RESULTS_S = 15.0
 BOT_GRACE_S = 1.0
 CRASH_PAUSE_S = 0.3
+AGE_STEP_S = 5.0
+STILL_S = 300.0
+OVERDUE_SLACK_S = 60.0
+"""What a match may take beyond its limit before the arena ends it where the server does not."""
+
 HANGS = 16
 """A bot that lets this many matches in a row (or all it may hold at once) be lost by silence hangs."""
 
@@ -51,8 +63,8 @@ T = TypeVar("T")
 
 
 def default_folder(config_path: Path) -> Path:
-    """Return where results go if nobody says: `runs/NAME OF THE FILE`."""
-    return Path("runs") / config_path.stem
+    """Return where results go if nothing is said: `runs/NAME OF THE FILE`, links followed."""
+    return Path("runs") / config_path.resolve().stem
 
 
 def run_tournament(
@@ -61,20 +73,24 @@ def run_tournament(
     *,
     reporter: Reporter | None = None,
     json: bool = False,
+    fresh: bool = False,
 ) -> int:
     """Play a tournament to its end, or continue a stopped one; return the exit status.
 
-    Raises `ConfigError`, `FolderError` or `VenueError` with sentences for a person; `UnknownVariant`
-    and the like where a remote server knows less than this program.
+    With `fresh` what an earlier run has left in the folder is set aside, and all is played anew.
+    Raises `ConfigError`, `FolderError`, `VenueError` or `Exhausted` with sentences for a person;
+    `UnknownVariant` and the like where a remote server knows less than this program.
     """
     config, text = _read(config_path)
     path = out_dir or default_folder(config_path)
     shown = reporter or make_reporter(json=json)
-    with RunFolder(path, text) as folder:
+    with RunFolder(path, text, fresh=fresh) as folder:
+        if folder.set_aside is not None:
+            shown.note(f"what an earlier run left here is now in {folder.set_aside}")
         tournament = Tournament(config, config_path.resolve().parent, folder, shown)
         # Not uvloop: it starts processes by fork, which gRPC takes note of; asyncio uses vfork.
-        with asyncio.Runner() as runner:
-            return runner.run(tournament.play())
+        with Interrupts(tournament.interrupted) as interrupts, asyncio.Runner() as runner:
+            return runner.run(tournament.play(interrupts))
 
 
 def show_tournament(out_dir: Path, *, json: bool = False) -> None:
@@ -103,37 +119,85 @@ class Tournament:
             for bot in config.bots
             for name in entrants_of(bot)
         }
+        self._limits = bot_limits(len(self._entrants))
         self._feed: Feed
         self._venue: Venue
+        self._patience: Patience
         self._arbiter: Arbiter
+        self._interrupts: Interrupts
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._all_here = False
+        self._absent: dict[str, str] = {}
+        self._cancelled: set[str] = set()
         self._over = asyncio.Event()
         self._wake = asyncio.Event()
         self._caught_up = asyncio.Event()
-        self._interrupts = 0
         self._errands: set[asyncio.Task[None]] = set()
         self._trouble: list[BaseException] = []
 
-    async def play(self) -> int:
+    async def play(self, interrupts: Interrupts) -> int:
         """Play what is left; return the exit status."""
+        self._interrupts = interrupts
+        self._loop = asyncio.get_running_loop()
+        if interrupts.count:
+            self._over.set()
         for ended in self._folder.read_records():
             self._board.add(ended)
-        self._listen_for_signals()
         begun = time.monotonic()
         self._reporter.started(self._plan())
         try:
             if not self._is_done():
+                self._look_around()
                 with Launcher(secrets.token_hex(8), lock=self._folder.lock) as launcher:
                     await self._session(launcher, begun)
+            elif self._folder.continued:
+                self._reporter.note("all of it was played before; --fresh plays it anew")
         finally:
             self._reporter.stopped()
+        if self._absent:
+            return self._say_who_is_absent()
         results = self._results()
         self._folder.write_results(results)
-        if self._is_done():
-            self._folder.remove_store()
-            self._reporter.finished(results)
-            return EXIT_DONE
-        self._reporter.interrupted(results, self._folder.path)
-        return EXIT_INTERRUPTED
+        if not self._is_done():
+            self._reporter.interrupted(results, self._folder.path)
+            return EXIT_INTERRUPTED
+        self._folder.remove_store()
+        self._reporter.finished(results)
+        return self._say_who_never_moved(results)
+
+    def _look_around(self) -> None:
+        """Warn of a very large run. Raises `VenueError` where it cannot work here."""
+        processes = sum(bool(entrant.bot.command) for entrant in self._entrants.values())
+        warning = many_processes(processes, self._schedule.total() - self._board.finished)
+        if warning:
+            self._reporter.note(warning)
+        problem = raise_open_files(processes)
+        if problem:
+            raise VenueError(problem)
+
+    def _say_who_is_absent(self) -> int:
+        for name, why in self._absent.items():
+            log = (
+                f"; its log is {self._folder.log(name)}" if self._entrants[name].bot.command else ""
+            )
+            self._reporter.note(f"{name} {why}{log}")
+        few = f"{len(self._absent)} of {len(self._entrants)}"
+        self._reporter.note(
+            f"nothing was played, since {few} bots' processes did not make a first move; mend that "
+            "and give the same command again"
+        )
+        return EXIT_ABSENT
+
+    def _say_who_never_moved(self, results: Results) -> int:
+        """Say which bots' results mean nothing, since they never moved in any match."""
+        faults = {line.bot: sum(line.faults.values()) for line in results.lines}
+        suspects = {
+            line.bot for line in results.lines if line.games <= faults[line.bot] or not line.games
+        }
+        found = motionless(self._folder.path / "records.jsonl", suspects) if suspects else set()
+        for bot in sorted(found):
+            self._reporter.note(f"{bot} never made a move in any match; its results mean nothing")
+        return EXIT_ABSENT if found else EXIT_DONE
 
     def _plan(self) -> Plan:
         return Plan(
@@ -155,18 +219,30 @@ class Tournament:
 
     async def _session(self, launcher: Launcher, begun: float) -> None:
         self._venue = self._make_venue(launcher)
+        server = self._config.server
+        self._patience = Patience(
+            self._venue,
+            self._venue.address,
+            server.patience_s if server.address else 0,
+            self._reporter.note,
+        )
         tasks = [asyncio.create_task(self._venue.run(), name="server")]
+        tasks.append(asyncio.create_task(self._patience.run(), name="patience"))
         try:
             await self._unless_over(self._venue.ready(), tasks)
-            if self._interrupts:
+            if self._over.is_set():
                 return
             async with Organiser(self._venue.address, self._venue.organiser_token) as organiser:
-                self._arbiter = Arbiter(self._config, self._folder.label, self._venue, organiser)
-                jobs = (self._watch(), self._feed_matches(), self._show(begun), self._save())
-                tasks += map(asyncio.create_task, (*jobs, self._folder.sync_now_and_then()))
-                for entrant in self._entrants.values():
-                    tasks.append(asyncio.create_task(self._look_after(entrant, launcher)))
-                await self._unless_over(self._over.wait(), tasks)
+                self._arbiter = Arbiter(self._config, self._folder.label, self._patience, organiser)
+                await self._unless_over(self._be_let_in(organiser), tasks)
+                bots = (self._look_after(entrant, launcher) for entrant in self._entrants.values())
+                tasks.extend(map(asyncio.create_task, bots))
+                await self._unless_over(self._call_all(organiser), tasks)
+                if self._all_here:
+                    jobs = (self._watch(), self._feed_matches(), self._show(begun), self._save())
+                    tasks += map(asyncio.create_task, (*jobs, self._watch_ages()))
+                    tasks.append(asyncio.create_task(self._folder.sync_now_and_then()))
+                    await self._unless_over(self._over.wait(), tasks)
                 if self._trouble:
                     raise self._trouble[0]
                 await _cancel([*tasks[1:], *self._errands])
@@ -174,6 +250,31 @@ class Tournament:
         finally:
             await _cancel([*tasks, *self._errands])
             await self._venue.stop()
+
+    async def _be_let_in(self, organiser: Organiser) -> None:
+        """Find out before bots are started whether the server lets us in. Raises `VenueError`."""
+        name = f"matches/none-{secrets.token_hex(8)}"
+        try:
+            await self._patience.insist(lambda: organiser.cancel(name))
+        except UnknownMatch:
+            pass  # as it should be: only an organiser is told so
+        except (Unauthenticated, PermissionDenied) as error:
+            raise VenueError(
+                f"the server at {self._venue.address} does not take the organiser's token: {error}"
+            ) from None
+
+    async def _call_all(self, organiser: Organiser) -> None:
+        """Check that every process has come before anything is rated."""
+        rollcall = Rollcall(
+            self._config,
+            self._folder.label,
+            organiser,
+            self._patience,
+            self._reporter.note,
+            partner=self._venue.partner,
+        )
+        self._absent = await rollcall.call(self._entrants.values())
+        self._all_here = not self._absent
 
     def _make_venue(self, launcher: Launcher) -> Venue:
         if self._config.server.address:
@@ -207,18 +308,12 @@ class Tournament:
             await self._venue.stop()
         await asyncio.gather(*(e.stop(BOT_GRACE_S) for e in self._entrants.values()))
 
-    def _listen_for_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._interrupt)
-
-    def _interrupt(self) -> None:
-        self._interrupts += 1
-        if self._interrupts > 1:
-            self._reporter.stopped()
-            os._exit(EXIT_INTERRUPTED)  # the warden kills what runs, nothing written is lost
+    def interrupted(self) -> None:
+        """Stop in good order; called by the thread that listens for signals."""
         self._reporter.note("stopping; once more kills at once")
-        self._over.set()
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: it is over anyway
+                self._loop.call_soon_threadsafe(self._over.set)
 
     # Matches: created as others finish, written down, rated.
 
@@ -279,49 +374,96 @@ class Tournament:
 
     def _heed(self, ended: Finished) -> None:
         if ended.termination in UNRATED:
-            self._reporter.note(f"match {ended.match} is played again: {ended.detail}")
+            if ended.match not in self._cancelled:
+                found = self._schedule.find(ended.match)
+                final = found is not None and self._board.is_done(found.pairing.number, found.place)
+                what = "is left out of the table" if final else "is played again"
+                self._reporter.note(f"match {ended.match} {what}: {ended.detail}")
+            self._cancelled.discard(ended.match)
             return
         if ended.seat_at_fault is None:
             for name in ended.bots:
                 self._entrants[name].heard()
             return
         entrant = self._entrants[ended.bots[ended.seat_at_fault]]
-        if ended.termination == "DISCONNECT" and not entrant.met:
-            self._spawn(entrant.leave(f"has not played: {ended.detail}"))
-        elif ended.termination in {"DISCONNECT", "TIMEOUT"}:
-            entrant.met = True
-            if entrant.silent(max(HANGS, self._config.concurrency)):
-                self._spawn(entrant.restart())
-        elif ended.termination != "CRASH":
-            entrant.met = True
+        silent = ended.termination in {"DISCONNECT", "TIMEOUT"}
+        if silent and entrant.silent(max(HANGS, self._config.concurrency)):
+            self._spawn(entrant.restart())
 
     async def _look_after(self, entrant: Entrant, launcher: Launcher) -> None:
-        config = self._config
-        secret = {config.server.organiser_token_env, *(bot.token_env for bot in config.bots)}
-        env = environment(
+        env = bot_environment(
             entrant.bot,
             name=entrant.name,
             address=self._venue.address,
             token=self._venue.tokens[entrant.name],
-            secret_variables=frozenset(secret),
         )
         log = self._folder.log(entrant.name)
-        await entrant.run(launcher, env, self._home, log, self._crashed)
-        self._reporter.note(
-            f"{entrant.name} {entrant.gone}; it is out, the rest of its matches is forfeited"
-        )
-        await self._arbiter.forfeit(entrant.name, f"{entrant.name} {entrant.gone}")
+        await entrant.run(launcher, env, self._home, log, self._limits, self._ended)
+        if self._all_here:
+            self._reporter.note(
+                f"{entrant.name} {entrant.gone}; it is out, the rest of its matches is forfeited"
+            )
+            await self._arbiter.forfeit(entrant.name, f"{entrant.name} {entrant.gone}")
 
-    async def _crashed(self, entrant: Entrant, ending: str) -> bool:
-        """A process has ended: forfeit what it was playing, unless the server was away."""
+    async def _ended(self, entrant: Entrant, ending: str) -> bool:
+        """A process has ended; return whether the bot is to blame.
+
+        Then what it was playing is forfeited. A process that was killed since it seemed to hang has
+        lost matches already: what else it was playing is played again.
+        """
+        if entrant.hung:
+            await self._replay(entrant)
+            return True
         # A bot that ends because the server does may be noticed first.
         await asyncio.sleep(CRASH_PAUSE_S)
-        if self._venue.in_outage():
+        if self._venue.in_outage() or self._patience.is_tried():
             return False
         if not entrant.gone:
             self._reporter.note(f"{entrant.name} {ending}")
             await self._arbiter.forfeit(entrant.name, f"{entrant.name} {ending}")
         return True
+
+    async def _replay(self, entrant: Entrant) -> None:
+        running = self._arbiter.matches_of(entrant.name)
+        self._reporter.note(
+            f"{entrant.name} seems to hang; its process is started again, and the {len(running)} "
+            "matches that it was playing are played again"
+        )
+        await self._cancel_matches(running)
+
+    async def _cancel_matches(self, names: Sequence[str]) -> None:
+        self._cancelled.update(names)
+        for name in await self._arbiter.cancel(names):
+            if name in self._arbiter.running:  # the server has lost it
+                self._give_back(self._arbiter.running.pop(name))
+
+    async def _watch_ages(self) -> None:
+        """End matches that the server should have ended long ago; say so."""
+        limit_ms = self._config.time.match_ms
+        ages = Ages(limit_ms / 1000 + OVERDUE_SLACK_S if limit_ms else float("inf"))
+        before = time.monotonic()
+        finished, still_s = 0, 0.0
+        while True:
+            await asyncio.sleep(AGE_STEP_S)
+            now = time.monotonic()
+            # A runner that was suspended has not been waiting for the server.
+            step_s = min(now - before, 2 * AGE_STEP_S)
+            before = now
+            still_s = still_s + step_s if self._board.finished == finished else 0.0
+            finished = self._board.finished
+            if still_s >= STILL_S:
+                still_s = 0.0
+                self._reporter.note(
+                    f"no match has ended for {STILL_S / 60:g} minutes; "
+                    f"{len(self._arbiter.running)} are under way"
+                )
+            overdue = ages.step(self._arbiter.running, step_s)
+            if overdue:
+                self._reporter.note(
+                    f"the server has not ended {len(overdue)} matches within `match_ms`, e.g. "
+                    f"{overdue[0]}; they are cancelled and played again"
+                )
+                await self._cancel_matches(overdue)
 
     def _forfeit_for_the_gone(self, created: Sequence[str]) -> None:
         for entrant in self._entrants.values():

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import re
 import secrets
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 from pegboard.arena.config import Config
-from pegboard.arena.launcher import Launcher, LaunchError, Process
+from pegboard.arena.environment import helper_environment, isolated_python
+from pegboard.arena.launcher import PRIVATE_UMASK, Launcher, LaunchError, Process
 from pegboard.rules.errors import PegboardError
 
 START_S = 30.0
@@ -23,7 +24,16 @@ RESTARTS = 10
 RECENT_S = 3.0
 STEADY_S = 60.0
 ORGANISER = "arena"
-SERVE = (sys.executable, "-m", "pegboard.cli.main", "serve")
+PARTNER = "arena--check"
+"""A name that nobody plays, for the other seats of check matches; no bot can be called so."""
+
+SERVE = (*isolated_python(), "-m", "pegboard.cli.main", "serve")
+SHORT = "/tmp"  # noqa: S108 - mkdtemp makes a folder of its own there, for this user alone
+SOCKET_PATH_BYTES = 107
+"""The longest path that a Unix socket can have."""
+
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9/._+-]+")
+"""Paths that mean the same in an address, which is a URI, as in the file system."""
 
 
 class VenueError(PegboardError):
@@ -48,6 +58,11 @@ class Venue(Protocol):
         """The token of each seat name."""
         ...
 
+    @property
+    def partner(self) -> str:
+        """A name that nobody plays, "" if there is none."""
+        ...
+
     async def run(self) -> None:
         """Keep it going. Raises `VenueError` when that is hopeless."""
         ...
@@ -67,6 +82,8 @@ class Venue(Protocol):
 
 class RemoteVenue:
     """A server that runs anyway."""
+
+    partner = ""
 
     def __init__(self, config: Config) -> None:
         """Read the tokens from the environment. Raises `VenueError` for one that is not there."""
@@ -99,6 +116,8 @@ def _from_environment(variable: str) -> str:
 class LocalVenue:
     """A server process on a Unix socket, started again on the same store should it die."""
 
+    partner = PARTNER
+
     def __init__(
         self,
         launcher: Launcher,
@@ -109,14 +128,13 @@ class LocalVenue:
         note: Callable[[str], None],
     ) -> None:
         """Take the seat names that need a token."""
-        # Socket paths are short (107 bytes), results' folders need not be.
-        self._folder = Path(tempfile.mkdtemp(prefix="pegboard-"))
-        launcher.tell(f"tmp {self._folder}")
+        self._folder = socket_folder(note)
+        launcher.tell("tmp", str(self._folder))
         self.address = f"unix:{self._folder / 'socket'}"
         self.organiser_token = secrets.token_urlsafe(24)
-        self.tokens = {name: secrets.token_urlsafe(24) for name in names}
+        self.tokens = {name: secrets.token_urlsafe(24) for name in (*names, PARTNER)}
         self._launcher = launcher
-        self._store = store
+        self._store = store.absolute()
         self._log = log
         self._note = note
         self._process: Process | None = None
@@ -124,9 +142,9 @@ class LocalVenue:
         self._back_at = float("-inf")
         self._started = False
         self._stopping = False
-        tokens = self._folder / "tokens.toml"
-        tokens.touch(0o600)  # a server refuses a file that others can read
-        tokens.write_text(self._token_file(), encoding="utf-8")
+        file = os.open(self._folder / "tokens.toml", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(file, "w", encoding="utf-8") as tokens:
+            tokens.write(self._token_file())
 
     def _token_file(self) -> str:
         def entry(name: str, token: str) -> str:
@@ -136,14 +154,19 @@ class LocalVenue:
         return f"[organisers]\n{entry(ORGANISER, self.organiser_token)}\n[bots]\n{bots}"
 
     async def run(self) -> None:
-        """Start the server, and start it again whenever it ends. Raises `VenueError`."""
-        await self._start()
+        """Start the server, and start it again whenever it ends. Raises `VenueError`.
+
+        A server that gives up on its first start would do so again; one that was killed would not.
+        """
         failures = 0
         while True:
             begun = time.monotonic()
             ending = await self._host()
             if self._stopping:
                 return
+            status = self._process.status if self._process is not None else None
+            if not self._started and status is not None and status > 0:
+                raise VenueError(f"the server {ending}; its log is {self._log}")
             failures = 1 if time.monotonic() - begun > STEADY_S else failures + 1
             if failures > RESTARTS:
                 raise VenueError(
@@ -152,47 +175,45 @@ class LocalVenue:
                 )
             self._note(f"the server {ending}; it is started again")
             await asyncio.sleep(min(0.1 * 2**failures, 5.0) if failures > 1 else 0)
-            try:
-                await self._start()
-            except VenueError as error:
-                self._note(str(error))
 
     async def _host(self) -> str:
-        """Be open for play until the server ends; return how it ended."""
-        process = self._process
-        assert process is not None
-        if process.status is None:
-            self._back_at = time.monotonic() if self._started else float("-inf")
-            self._started = True
-            self._up.set()
-        await _drain(process)
+        """Start the server and be open for play until it ends; return how it ended."""
+        process = self._process = await self._start()
+        try:
+            line = await asyncio.wait_for(process.stdout.readline(), START_S)
+        except TimeoutError:
+            await process.kill()
+            return f"was not ready within {START_S:g} s"
+        if line.startswith(b"listening"):
+            if process.status is None:
+                self._back_at = time.monotonic() if self._started else float("-inf")
+                self._started = True
+                self._up.set()
+            await _drain(process)
+        else:
+            await process.kill()
         await process.wait()
         self._up.clear()
         # What a server logs before it is killed or stopped does not say why it was.
         return process.ending(last_words=(process.status or 0) > 0)
 
-    async def _start(self) -> None:
+    async def _start(self) -> Process:
         socket = self.address.removeprefix("unix:")
         command = [*SERVE, "--unix", socket, "--tokens", str(self._folder / "tokens.toml")]
         command += ["--store", str(self._store), "--durability", "batched", "--stop-on-eof"]
         command += ["--log-level", "warning"]
         try:
-            process = await self._launcher.start(
-                command, log=self._log, env=dict(os.environ), stdin=True, stdout=True
+            return await self._launcher.start(
+                command,
+                log=self._log,
+                env=helper_environment(),
+                folder=Path("/"),
+                stdin=True,
+                stdout=True,
+                umask=PRIVATE_UMASK,
             )
         except LaunchError as error:
             raise VenueError(str(error)) from None
-        self._process = process
-        try:
-            line = await asyncio.wait_for(process.stdout.readline(), START_S)
-        except TimeoutError:
-            await process.kill()
-            raise VenueError(
-                f"the server was not ready within {START_S:g} s; its log is {self._log}"
-            ) from None
-        if not line.startswith(b"listening"):
-            await process.kill()
-            raise VenueError(f"the server {process.ending()}; its log is {self._log}")
 
     async def ready(self) -> None:
         """Wait until the server listens."""
@@ -208,6 +229,25 @@ class LocalVenue:
         if self._process is not None:
             self._process.close_stdin()
             await self._process.stop()
+
+
+def socket_folder(note: Callable[[str], None]) -> Path:
+    """Make a folder for a Unix socket: the path of one is short and stands in an address.
+
+    Where the folder for temporary files is not fit for that, take `SHORT`. Raises `VenueError`.
+    """
+    usual = tempfile.gettempdir()
+    longest = len(os.fsencode(usual)) + len("/pegboard-12345678/socket")
+    fit = longest <= SOCKET_PATH_BYTES and _PLAIN_PATH.fullmatch(usual)
+    if not fit:
+        note(f"TMPDIR ({usual}) is too long or too odd for a Unix socket; the socket is in {SHORT}")
+    try:
+        return Path(tempfile.mkdtemp(prefix="pegboard-", dir=usual if fit else SHORT))
+    except OSError as error:
+        raise VenueError(
+            f"no folder for the server's socket can be made: {error}; set TMPDIR to a folder "
+            "with a short path where you may write"
+        ) from None
 
 
 async def _drain(process: Process) -> None:

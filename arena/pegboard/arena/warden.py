@@ -1,11 +1,15 @@
 """The warden: a small process that outlives the runner and leaves nothing running behind it.
 
-    python warden.py RUN_ID [LOCK_FD]         standard library only; started by `Warden`
+    python -I warden.py RUN_ID LOG_LIMIT        standard library only; started by `Launcher`
 
-It reads one command a line from its standard input: `add PGID`, `del PGID`, `tmp FOLDER`. When that
-ends - the runner is done, was interrupted, or was killed with -9 - it kills every process group that
-was added and not taken off, then (on Linux) every process whose environment says
-`PEGBOARD_RUN_ID=RUN_ID`, also those that left their group, and removes the folder.
+It reads one command a line from its standard input, each a JSON list: `["add", PGID]`, `["del", PGID]`,
+`["log", FILE]`, `["tmp", FOLDER]`. When that ends - the runner is done, was
+interrupted, or was killed with -9 - it kills every process group that was added and not taken off, then
+(on Linux) every process whose environment says `PEGBOARD_RUN_ID=RUN_ID`, also those that left their
+group, and removes the folders.
+
+Bots write to their logs directly, so that no reader can hold them up, not even a runner that is
+suspended. The warden keeps the logs small: one that has outgrown LOG_LIMIT bytes loses its middle.
 
 It inherits the lock of the results' folder, so that a new run there begins only after the sweep.
 """
@@ -13,36 +17,84 @@ It inherits the lock of the results' folder, so that a new run there begins only
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import select
 import shutil
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 RUN_ID_VARIABLE = "PEGBOARD_RUN_ID"
 SWEEPS = 40
 PAUSE_S = 0.05
+TRIM_S = 0.1
+TAIL_BYTES = 64 * 1024
+CUT = b"\n--- the log was full: what stood here is left out\n"
 
 
 def main() -> None:
     """Read commands until the runner is gone, then sweep."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    run_id = sys.argv[1]
+    run_id, limit = sys.argv[1], int(sys.argv[2])
     groups: set[int] = set()
+    logs: set[str] = set()
     folders: list[str] = []
-    for line in sys.stdin:
-        command, _, argument = line.strip().partition(" ")
+    for command, argument in commands(logs, limit):
         if command == "add":
-            groups.add(int(argument))
+            groups.add(argument)
         elif command == "del":
-            groups.discard(int(argument))
+            groups.discard(argument)
+        elif command == "log":
+            logs.add(argument)
         elif command == "tmp":
             folders.append(argument)
     sweep(run_id, groups)
+    for log in logs:
+        trim(log, limit)
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def commands(logs: set[str], limit: int) -> Iterator[tuple[str, Any]]:
+    """Yield the commands as they come, until standard input ends; keep the logs small meanwhile."""
+    rest = b""
+    while True:
+        ready, _, _ = select.select([0], [], [], TRIM_S if logs else None)
+        if ready:
+            data = os.read(0, 65536)
+            if not data:
+                return
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                command, argument = json.loads(line)
+                yield command, argument
+        for log in logs:
+            trim(log, limit)
+
+
+def trim(log: str, limit: int) -> None:
+    """Cut a log that has outgrown its limit: its first half and its end stay.
+
+    The end is copied over the middle before the file is cut, so that at any moment the file ends
+    with what was written last.
+    """
+    with contextlib.suppress(OSError):
+        size = os.stat(log).st_size
+        if size <= limit:
+            return
+        file = os.open(log, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            tail = min(TAIL_BYTES, limit // 4)
+            end = CUT + os.pread(file, tail, size - tail)
+            os.pwrite(file, end, limit // 2)
+            os.ftruncate(file, limit // 2 + len(end))
+        finally:
+            os.close(file)
 
 
 def sweep(run_id: str, groups: set[int]) -> None:

@@ -82,6 +82,14 @@ def serve(
     durability: Annotated[
         str, typer.Option("--durability", help="strict, batched or memory.")
     ] = "batched",
+    store_patience: Annotated[
+        float,
+        typer.Option(
+            "--store-patience",
+            min=0,
+            help="Seconds to go on trying when the store cannot be written; then the server ends.",
+        ),
+    ] = 30.0,
     log_level: Annotated[
         str, typer.Option("--log-level", help="debug, info, warning, error.")
     ] = "info",
@@ -104,6 +112,7 @@ def serve(
         public=public,
         store=store,
         durability=durability,
+        store_patience_s=store_patience,
         log_level=log_level,
         stop_on_eof=stop_on_eof,
         tls_certificate=tls_certificate,
@@ -123,12 +132,16 @@ def tournament_run(
             help="Folder of the results; if not given runs/FILE, by the name of the file.",
         ),
     ] = None,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Play anew; an earlier run in the folder is set aside."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Play a tournament, or continue one that was stopped."""
     from pegboard.cli.tournament import run
 
-    raise Exit(run(file, out, json))
+    raise Exit(run(file, out, json, fresh))
 
 
 @tournament.command("show")

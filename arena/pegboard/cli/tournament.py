@@ -7,9 +7,9 @@ from pathlib import Path
 from pegboard.arena.tournament import run_tournament, show_tournament
 
 
-def run(file: Path, out: Path | None, as_json: bool) -> int:
+def run(file: Path, out: Path | None, as_json: bool, fresh: bool = False) -> int:
     """Play or continue a tournament; return the exit status."""
-    return run_tournament(file, out, json=as_json)
+    return run_tournament(file, out, json=as_json, fresh=fresh)
 
 
 def show(folder: Path, as_json: bool) -> None:

@@ -180,14 +180,17 @@ class MatchSpec(google.protobuf.message.Message):
     rejected. 0 is the default, 3; 1 forfeits at once.
     """
     block: builtins.str
-    """Free text that joins the matches of a duplicate block: the same deals, other seats. Until
-    `block_matches` of them have ended with a result, only organisers can read any of them.
+    """Free text that joins the matches of a duplicate block: the same deals, other seats. They are
+    sealed: until `block_matches` of them have ended with a result, and while one of them runs, only
+    organisers can read any of them (PERMISSION_DENIED). No match joins a block that is over.
     """
     block_matches: builtins.int
-    """How many matches the block has. Needed with `block`."""
+    """How many matches the block has, from 1 to 1000000 and the same for all. Needed with `block`."""
     @property
     def bots(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """By seat: the bot that sits there."""
+        """By seat: the bot that sits there. Names, labels and all other text: printable characters. At most
+        64 of a bot's name, a variant or an option's key, 200 of everything else.
+        """
 
     @property
     def options(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]:

@@ -106,7 +106,7 @@ class MatchServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListMatches(self, request, context):
-        """Newest first.
+        """Newest first. Those that are sealed are left out, but for organisers.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -129,14 +129,15 @@ class MatchServiceServicer(object):
 
     def WatchMatch(self, request, context):
         """The events of one match, from any point on, as one seat or a spectator may see them. Ends after
-        the last event.
+        the last event. While it is sealed, a bot may watch its own seat until the match is over.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchFinishedMatches(self, request, context):
-        """Matches as they finish, with their records, in the order of finishing. For organisers.
+        """Matches as they finish, with their records, in the order of finishing. For organisers. At most
+        200 in a message, and 256 KiB where one alone is not larger.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -260,7 +260,7 @@ class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServic
     GetMatch: _MatchServiceGetMatchType
 
     ListMatches: _MatchServiceListMatchesType
-    """Newest first."""
+    """Newest first. Those that are sealed are left out, but for organisers."""
 
     CancelMatch: _MatchServiceCancelMatchType
     """Ends a running match without a result (TERMINATION_CANCELLED). A finished one stays as it is."""
@@ -272,11 +272,13 @@ class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServic
 
     WatchMatch: _MatchServiceWatchMatchType
     """The events of one match, from any point on, as one seat or a spectator may see them. Ends after
-    the last event.
+    the last event. While it is sealed, a bot may watch its own seat until the match is over.
     """
 
     WatchFinishedMatches: _MatchServiceWatchFinishedMatchesType
-    """Matches as they finish, with their records, in the order of finishing. For organisers."""
+    """Matches as they finish, with their records, in the order of finishing. For organisers. At most
+    200 in a message, and 256 KiB where one alone is not larger.
+    """
 
     GetRecord: _MatchServiceGetRecordType
     """The record of a finished match. FAILED_PRECONDITION while it runs."""
@@ -351,7 +353,7 @@ class MatchServiceServicer(metaclass=abc.ABCMeta):
         request: pegboard.v1.match_pb2.ListMatchesRequest,
         context: _ServicerContext,
     ) -> typing.Union[pegboard.v1.match_pb2.ListMatchesResponse, collections.abc.Awaitable[pegboard.v1.match_pb2.ListMatchesResponse]]:
-        """Newest first."""
+        """Newest first. Those that are sealed are left out, but for organisers."""
 
     @abc.abstractmethod
     def CancelMatch(
@@ -378,7 +380,7 @@ class MatchServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[collections.abc.Iterator[pegboard.v1.match_pb2.WatchMatchResponse], collections.abc.AsyncIterator[pegboard.v1.match_pb2.WatchMatchResponse]]:
         """The events of one match, from any point on, as one seat or a spectator may see them. Ends after
-        the last event.
+        the last event. While it is sealed, a bot may watch its own seat until the match is over.
         """
 
     @abc.abstractmethod
@@ -387,7 +389,9 @@ class MatchServiceServicer(metaclass=abc.ABCMeta):
         request: pegboard.v1.match_pb2.WatchFinishedMatchesRequest,
         context: _ServicerContext,
     ) -> typing.Union[collections.abc.Iterator[pegboard.v1.match_pb2.WatchFinishedMatchesResponse], collections.abc.AsyncIterator[pegboard.v1.match_pb2.WatchFinishedMatchesResponse]]:
-        """Matches as they finish, with their records, in the order of finishing. For organisers."""
+        """Matches as they finish, with their records, in the order of finishing. For organisers. At most
+        200 in a message, and 256 KiB where one alone is not larger.
+        """
 
     @abc.abstractmethod
     def GetRecord(

@@ -35,12 +35,13 @@ class _RejectionReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper
     """No such match, or this bot does not sit at that seat."""
     REJECTION_REASON_MATCH_OVER: _RejectionReason.ValueType  # 4
     REJECTION_REASON_CLAIM_TOO_HIGH: _RejectionReason.ValueType  # 5
-    """A claim above the true points (R-C8.6). Costs no attempt. A second one in the same turn is not
-    rejected but stands as a claim of 0 (X-19).
+    """A claim above the true points (R-C8.6). Costs no attempt, unless one as low was rejected before. A
+    second one in the same turn is not rejected but stands as a claim of 0 (X-19), where that is not
+    too low to go out.
     """
     REJECTION_REASON_MUST_GO_OUT: _RejectionReason.ValueType  # 6
-    """A claim that would not go out although the points suffice (X-05). The first one of a turn costs
-    no attempt, each further one does.
+    """A claim that would not go out although the points suffice (X-05). Costs no attempt, unless one as
+    high was rejected before.
     """
 
 class RejectionReason(_RejectionReason, metaclass=_RejectionReasonEnumTypeWrapper):
@@ -55,12 +56,13 @@ REJECTION_REASON_UNKNOWN_SEAT: RejectionReason.ValueType  # 3
 """No such match, or this bot does not sit at that seat."""
 REJECTION_REASON_MATCH_OVER: RejectionReason.ValueType  # 4
 REJECTION_REASON_CLAIM_TOO_HIGH: RejectionReason.ValueType  # 5
-"""A claim above the true points (R-C8.6). Costs no attempt. A second one in the same turn is not
-rejected but stands as a claim of 0 (X-19).
+"""A claim above the true points (R-C8.6). Costs no attempt, unless one as low was rejected before. A
+second one in the same turn is not rejected but stands as a claim of 0 (X-19), where that is not
+too low to go out.
 """
 REJECTION_REASON_MUST_GO_OUT: RejectionReason.ValueType  # 6
-"""A claim that would not go out although the points suffice (X-05). The first one of a turn costs
-no attempt, each further one does.
+"""A claim that would not go out although the points suffice (X-05). Costs no attempt, unless one as
+high was rejected before.
 """
 Global___RejectionReason: typing_extensions.TypeAlias = RejectionReason
 

@@ -68,7 +68,8 @@ class Attendance:
 
     def forget(self, bot: Bot) -> None:
         """Drop a bot of which nothing is known but its name."""
-        if not bot.present and not bot.matches and not bot.armed_ns:
+        known = self.bots.get(bot.name) is bot
+        if known and not bot.present and not bot.matches and not bot.armed_ns:
             self.bots.pop(bot.name, None)
 
     def close(self) -> None:
@@ -107,7 +108,11 @@ class Attendance:
                 while (turn := self._open_turn(bot, match)) is None and not self.closed:
                     poller = asyncio.get_running_loop().create_future()
                     bot.pollers.append(poller)
-                    await poller
+                    try:
+                        await poller
+                    finally:
+                        if poller in bot.pollers:  # it was not woken: its time is over
+                            bot.pollers.remove(poller)
             if turn is not None:
                 bot.hand_out(turn)
         except TimeoutError:
@@ -164,7 +169,11 @@ class Attendance:
         """The bot's stream or poll has ended: the time to come back runs."""
         bot.left_ns = self._now_ns()
         bot.left_lag_ns = self._deadlines.lag_ns
-        if not self.closed and not bot.present and not bot.armed_ns:
+        if self.closed or bot.present or bot.armed_ns:
+            return
+        if not bot.matches:
+            self.forget(bot)
+        else:
             bot.armed_ns = bot.left_ns + self._reconnect_ns
             self._deadlines.push(bot.armed_ns, bot)
 

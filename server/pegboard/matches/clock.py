@@ -18,7 +18,7 @@ put back where it belongs. So a move costs no heap operation.
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Protocol
 
 from pegboard.matches.spec import TimeControl
@@ -28,6 +28,9 @@ SECOND = 1_000_000_000
 TICK_NS = 10 * MILLISECOND
 PUNCTUAL_NS = 3 * MILLISECOND
 """A tick later than that shows a busy loop; timers themselves are good to a millisecond or two."""
+
+SPENT_LEAST = 64
+"""So few spent entries are not worth a look at the whole heap."""
 
 CONFIRM_NS = 2 * TICK_NS
 """Between finding a turn overdue and ending it."""
@@ -41,6 +44,10 @@ class Deadline(Protocol):
 
         `when_ns` is the time for which it was pushed.
         """
+        ...
+
+    def is_spent(self) -> bool:
+        """Whether it would do nothing any more."""
         ...
 
 
@@ -71,13 +78,14 @@ class NoProbe:
 class Deadlines:
     """The heap, how late the loop has been so far (`lag_ns`, ever growing), and the probe."""
 
-    __slots__ = ("_count", "_heap", "_ticked_ns", "lag_ns", "probe")
+    __slots__ = ("_count", "_heap", "_spent", "_ticked_ns", "lag_ns", "probe")
 
     def __init__(self) -> None:
         self.lag_ns = 0
         self.probe: Probe = NoProbe()
         self._heap: list[tuple[int, int, Deadline]] = []
         self._count = 0
+        self._spent = 0
         self._ticked_ns = 0
 
     def __len__(self) -> int:
@@ -87,6 +95,17 @@ class Deadlines:
         """Ask `deadline` at `when_ns`."""
         self._count += 1
         heappush(self._heap, (when_ns, self._count, deadline))
+
+    def spend(self, count: int) -> None:
+        """At most so many more entries would do nothing: drop them once they are half of all.
+
+        Until its time an entry keeps a match in memory, and that may be a day.
+        """
+        self._spent += count
+        if self._spent > max(SPENT_LEAST, len(self._heap) // 2):
+            self._spent = 0
+            self._heap[:] = [entry for entry in self._heap if not entry[2].is_spent()]
+            heapify(self._heap)
 
     def pause(self) -> None:
         """Take the time until the next tick for idleness, not for lag."""
@@ -176,13 +195,11 @@ class SeatClock:
         bank_ns = self.bank_ns
         self.limit_ns = self.cap_ns if bank_ns < 0 or bank_ns > self.cap_ns else bank_ns
 
-    def used_ns(self, now_ns: int, lag_ns: int) -> int:
-        """Return what the running turn has taken, the loop's lag credited."""
-        return max(0, now_ns - self.started_ns - (lag_ns - self.lag_mark_ns))
-
     def left_ms(self, now_ns: int, lag_ns: int) -> int:
         """Return what is left of the running turn."""
-        return max(0, self.limit_ns - self.used_ns(now_ns, lag_ns)) // MILLISECOND
+        used_ns = now_ns - self.started_ns - (lag_ns - self.lag_mark_ns)
+        left_ns = self.limit_ns - used_ns if used_ns > 0 else self.limit_ns
+        return left_ns // MILLISECOND if left_ns > 0 else 0
 
     def spent_ns(self, now_ns: int, lag_ns: int) -> int:
         """Return what the seat has used in this match: thought, waited, and the turn that is open."""

@@ -6,8 +6,9 @@ twice what a slow disk takes for a write. Publishing what is stored is the host'
 `Ledger.committed`.
 
 When the store cannot be written, creations and waiters are told, everything else is kept and tried
-again each second; what would need the store is held back meanwhile. After `patience_s` the host gives
-up (`Ledger.lost`).
+again each second; what would need the store is held back meanwhile. After `patience_s` the store is
+lost: nothing more is published, since a result that is told must be stored, and the process ends
+(`service.app`). The next one takes the matches up as they were stored.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from traceback import format_exc
 from typing import Any, Protocol
 
@@ -23,7 +25,8 @@ import structlog
 from pegboard.matches.log import lines_of
 from pegboard.matches.match import Match, OpenTurn, Player
 from pegboard.matches.rows import Row, journal_line, result_text
-from pegboard.matches.store import Batch, Durability, Store
+from pegboard.matches.spec import Termination
+from pegboard.matches.store import Batch, BlockChange, Durability, Store, StoreState, Texts
 from pegboard.rules.errors import StoreError
 from pegboard.rules.game import Seat
 
@@ -37,27 +40,30 @@ SLOW_S = 0.25
 SNAPSHOT_BYTES = 16 * 1024 * 1024
 """A journal of that many characters, and four times the last snapshot, gives way to a new one."""
 
+UNRATED = (Termination.CANCELLED, Termination.SERVER_FAULT, Termination.VOID)
+"""A match that ends like this has no result, and its block waits for another."""
+
 log = structlog.get_logger(__name__)
 
 
 class Commit:
     """One group: what is to be published once it is stored."""
 
-    __slots__ = ("created", "ended", "shown", "snapshot", "texts", "turns", "waiters")
+    __slots__ = ("batch", "ended", "shown", "snapshot", "texts", "turns", "waiters")
 
     def __init__(self) -> None:
-        self.created: list[Row] = []
+        self.batch = Batch()
         self.shown: list[tuple[Match, int]] = []
         self.ended: list[Match] = []
         self.turns: list[OpenTurn] = []
         self.waiters: list[asyncio.Future[None]] = []
-        self.texts = ("", "", "")
+        self.texts = Texts()
         self.snapshot = False
 
     @property
     def tells(self) -> bool:
         """Whether somebody is told that it is stored, not only bots that moves count."""
-        return bool(self.created or self.ended or self.waiters)
+        return bool(self.batch.created or self.ended or self.waiters)
 
 
 class Ledger(Protocol):
@@ -67,8 +73,8 @@ class Ledger(Protocol):
         """The group is stored."""
         ...
 
-    def lost(self, error: StoreError) -> None:
-        """The store could not be written for too long."""
+    def store_changed(self) -> None:
+        """`Committer.state` is another one now."""
         ...
 
     def running(self) -> list[Match]:
@@ -77,11 +83,15 @@ class Ledger(Protocol):
 
 
 class Committer:
-    """Collects and commits. `holding`: turns and events wait for the store."""
+    """Collects and commits. `holding`: turns and events wait for the store.
+
+    `failure` is why the store cannot be written now, None while it can.
+    """
 
     def __init__(self, store: Store, ledger: Ledger, finish: int, patience_s: float) -> None:
         self.store = store
         self.failure: StoreError | None = None
+        self.state = StoreState.WRITABLE
         self.strict = store.durability is Durability.STRICT
         self.journaled = store.durability is not Durability.MEMORY
         self.holding = self.strict
@@ -97,7 +107,7 @@ class Committer:
         self._timer: asyncio.TimerHandle | None = None
         self._busy = False
         self._wait_s = BEHIND_S / 2
-        self._closing = False
+        self._closing = asyncio.Event()
         self._snapshot_bytes = 0
         self._journal_bytes = SNAPSHOT_BYTES  # what an earlier process left is due
         self._executor = ThreadPoolExecutor(1, "pegboard-store") if self.journaled else None
@@ -128,18 +138,22 @@ class Committer:
         self._next.ended.append(match)
         self._event.set()
 
-    async def create(self, rows: list[Row]) -> None:
-        """Store new matches. Raises `StoreError`, and then they are not."""
+    async def create(self, rows: list[Row], begun: list[BlockChange]) -> None:
+        """Store new matches, and what they are to their blocks.
+
+        Raises `StoreError`, and then they are not stored.
+        """
         if self.failure is not None:
             raise StoreError(str(self.failure))
-        self._next.created += rows
+        self._next.batch.created += rows
+        self._next.batch.begun += begun
         await self._wait()
 
     async def stored(self) -> None:
         """Wait until everything that has happened so far is stored. Raises `StoreError`."""
         if self.failure is not None:
             raise StoreError(str(self.failure))
-        pending = self._moves or self._next.ended or self._next.created
+        pending = self._moves or self._next.ended or self._next.batch.created
         if self._busy or self.store.unsynced or pending:
             await self._wait()
 
@@ -151,7 +165,7 @@ class Committer:
 
     async def close(self) -> None:
         """Commit what is left and stop."""
-        self._closing = True
+        self._closing.set()
         self._event.set()
         await self._task
         if self._executor is not None:
@@ -165,13 +179,22 @@ class Committer:
             await self._run()
         except Exception:
             log.error("committing failed", traceback=format_exc())
-            self.failure = StoreError("the server made an error while storing; restart it")
-            for commit in (self._current, self._next):
-                self._refuse(commit, self.failure)
-            self._ledger.lost(self.failure)
+            self._lose(StoreError("the server made an error while storing; restart it"))
+
+    def _lose(self, error: StoreError) -> None:
+        """Give up: everybody who waits is told, and nothing is published from now on."""
+        self.failure, self.holding = error, True
+        for commit in (self._current, self._next):
+            self._refuse(commit, error)
+        self._change(StoreState.LOST)
+
+    def _change(self, state: StoreState) -> None:
+        if state is not self.state:
+            self.state = state
+            self._ledger.store_changed()
 
     async def _run(self) -> None:
-        while not (self._closing and self._idle()):
+        while not (self._closing.is_set() and self._idle()):
             if self._idle():
                 await self._event.wait()
             self._event.clear()
@@ -184,8 +207,8 @@ class Committer:
 
     def _idle(self) -> bool:
         more = self._next
-        waits = more.created or more.ended or more.turns or more.waiters
-        return not (waits or (self._moves and (self._event.is_set() or self._closing)))
+        waits = more.batch.created or more.ended or more.turns or more.waiters
+        return not (waits or (self._moves and (self._event.is_set() or self._closing.is_set())))
 
     def _collect(self) -> Commit:
         commit, self._next = self._next, Commit()
@@ -200,9 +223,12 @@ class Committer:
             journal = [
                 journal_line(key, seat, move.text(), bank_ms) for key, seat, move, bank_ms in moves
             ]
-        finished = [self._finished(match) for match in commit.ended]
-        commit.texts = Batch(commit.created, journal, finished).texts()
-        size = len(commit.texts[1])
+        batch = commit.batch
+        batch.journal = journal
+        batch.finished = [self._finished(match) for match in commit.ended]
+        batch.ended = [_block_change(match) for match in commit.ended if match.spec.block]
+        commit.texts = batch.texts()
+        size = len(commit.texts.journal)
         self._journal_bytes = size if commit.snapshot else self._journal_bytes + size
         if commit.snapshot:
             self._snapshot_bytes = size
@@ -217,6 +243,7 @@ class Committer:
             match.id,
             request_id="",
             label="",
+            block="",
             spec="",
             seed=b"",
             rules_version="",
@@ -236,15 +263,17 @@ class Committer:
             if self.failure is None:
                 log.error("store cannot be written", error=str(error))
             self.failure, self.holding = error, True
+            self._change(StoreState.FAILING)
             self._refuse(commit, error)
             self._refuse(self._next, error)
-            if self._closing or loop.time() >= give_up:
-                self._ledger.lost(error)
+            if self._closing.is_set() or loop.time() >= give_up:
+                self._lose(error)
                 return False
-            await asyncio.sleep(RETRY_S)
+            await self._pause()
         if self.failure is not None:
             log.info("store can be written again")
         self.failure, self.holding, self._busy = None, self.strict, False
+        self._change(StoreState.WRITABLE)
         self._ledger.committed(commit)
         for waiter in commit.waiters:
             if not waiter.done():
@@ -271,17 +300,29 @@ class Committer:
             slow.cancel()
         return None
 
+    async def _pause(self) -> None:
+        """Wait before another attempt, but not when this host closes."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._closing.wait(), RETRY_S)
+
     def _hold_back(self) -> None:
         self.holding = True
 
     def _refuse(self, commit: Commit, error: StoreError) -> None:
         """Tell creations and waiters; keep the rest."""
-        commit.created = []
-        commit.texts = ("", *commit.texts[1:])
+        if commit.batch.created:
+            commit.batch.created, commit.batch.begun = [], []
+            commit.texts = commit.batch.texts()
         waiters, commit.waiters = commit.waiters, []
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_exception(error)
+
+
+def _block_change(match: Match) -> BlockChange:
+    assert match.ending is not None
+    rated = int(match.ending.termination not in UNRATED)
+    return BlockChange(match.spec.block, match.spec.block_matches, rated, -1)
 
 
 def _snapshot(match: Match) -> list[str]:

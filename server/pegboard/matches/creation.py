@@ -7,7 +7,6 @@ one; a request id that is being created gives a promise of its match.
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
 import time
 from collections.abc import Sequence
@@ -15,15 +14,23 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pegboard.matches.match import Match
-from pegboard.matches.registry import Registry
+from pegboard.matches.registry import MATCH_ID, Registry
 from pegboard.matches.rows import Row, shared, spec_text
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import MatchSpec
+from pegboard.matches.store import BlockChange
 from pegboard.rules import catalog
 from pegboard.rules.errors import AlreadyExists, InvalidRequest
+from pegboard.rules.plain import quoted
 from pegboard.rules.shuffle import SEED_BYTES
 
-_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+NAME_CHARACTERS = 64
+"""The most of a bot's name, a variant, or an option's key."""
+TEXT_CHARACTERS = 200
+"""The most of a label, nonce, block, request id, or an option's value."""
+OPTIONS_MAX = 64
+BLOCK_MATCHES_MAX = 1_000_000
+
 _DEALS_AT_ONCE = 32
 """Then the loop has a turn: dealing a thousand matches would stop all clocks."""
 
@@ -37,10 +44,14 @@ class CreateRequest(NamedTuple):
 
 
 class Batch:
-    """What one call creates: `rows` for the store, `matches` dealt, `wanted` by request."""
+    """What one call creates: `rows` for the store, `matches` dealt, `wanted` by request.
+
+    `begun` tells what the matches are to their blocks.
+    """
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
+        self.begun: list[BlockChange] = []
         self.matches: list[Match] = []
         self.wanted: list[Match | asyncio.Future[Match]] = []
         self.promises: dict[str, asyncio.Future[Match]] = {}
@@ -96,6 +107,7 @@ class Creation:
 
     def _reserve(self, request: CreateRequest, batch: Batch) -> Match | asyncio.Future[Match]:
         """Add a match to the batch, or return the one this request has created before."""
+        _check_text("a request_id", request.request_id, TEXT_CHARACTERS)
         if request.request_id:
             before = self._requests.get(request.request_id)
             if before is not None:
@@ -106,6 +118,8 @@ class Creation:
         match_id = request.match_id or secrets.token_hex(8)
         self._check_id(match_id)
         row, match = self._match(match_id, request)
+        if match.spec.block:
+            batch.begun.append(self._begin_in_block(match.spec, batch))
         batch.rows.append(row)
         batch.matches.append(match)
         promise: asyncio.Future[Match] = asyncio.get_running_loop().create_future()
@@ -116,7 +130,7 @@ class Creation:
         return promise
 
     def _check_id(self, match_id: str) -> None:
-        if not _ID.fullmatch(match_id):
+        if not MATCH_ID.fullmatch(match_id):
             raise InvalidRequest(
                 f"no match id {match_id[:80]!r}; use at most 63 lower-case letters, digits and hyphens"
             )
@@ -125,6 +139,23 @@ class Creation:
         if taken or registry.store.find(match_id) is not None:
             raise AlreadyExists(f"match {match_id} exists; choose another id")
 
+    def _begin_in_block(self, spec: MatchSpec, batch: Batch) -> BlockChange:
+        """Return what a match is to its block. Raises `InvalidRequest` where it does not fit in."""
+        standing = self._registry.block(spec.block)
+        sizes = [each.matches for each in batch.begun if each.block == spec.block]
+        if standing is not None:
+            sizes.append(standing.matches)
+        if any(size != spec.block_matches for size in sizes):
+            raise InvalidRequest(
+                f"block {quoted(spec.block)} has {sizes[0]} matches, not {spec.block_matches}; give all"
+                " its matches the same block_matches"
+            )
+        if standing is not None and standing.is_over:
+            raise InvalidRequest(
+                f"block {quoted(spec.block)} is over and its deals can be read; use another block"
+            )
+        return BlockChange(spec.block, spec.block_matches, rated=0, running=1)
+
     def _match(self, match_id: str, request: CreateRequest) -> tuple[Row, Match]:
         spec = self._spec(request.spec, match_id)
         game = self._registry.game(spec)
@@ -132,9 +163,18 @@ class Creation:
         if len(seed) != SEED_BYTES:
             raise InvalidRequest(f"a seed has {SEED_BYTES} bytes, not {len(seed)}")
         self._registry.last_key += 1
-        key, now, version = self._registry.last_key, time.time(), catalog.RULES_VERSION
+        key, version = self._registry.last_key, catalog.RULES_VERSION
+        now = round(time.time(), 3)  # the store keeps milliseconds
         row = Row(
-            key, match_id, request.request_id, spec.label, spec_text(spec), seed, version, now
+            key=key,
+            id=match_id,
+            request_id=request.request_id,
+            label=spec.label,
+            block=spec.block,
+            spec=spec_text(spec),
+            seed=seed,
+            rules_version=version,
+            create_time=now,
         )
         return row, Match(match_id, key, spec, seed, game, now, version)
 
@@ -143,6 +183,8 @@ class Creation:
         settings = self._settings
         if not spec.bots or not all(spec.bots):
             raise InvalidRequest("a match needs a bot at every seat")
+        _check_texts(spec)
+        _check_block(spec)
         control = spec.time_control
         if min(control.bank_ms, control.increment_ms, control.move_ms, control.startup_ms) < 0:
             raise InvalidRequest("times are milliseconds, 0 or more")
@@ -161,3 +203,35 @@ class Creation:
                 illegal_move_limit=spec.illegal_move_limit or settings.illegal_move_limit,
             )
         )
+
+
+def _check_texts(spec: MatchSpec) -> None:
+    """Raise `InvalidRequest` for text that is too long or cannot be printed."""
+    _check_text("a variant", spec.variant, NAME_CHARACTERS)
+    for name in spec.bots:
+        _check_text("a bot's name", name, NAME_CHARACTERS)
+    if len(spec.options) > OPTIONS_MAX:
+        raise InvalidRequest(f"at most {OPTIONS_MAX} options, not {len(spec.options)}")
+    for key, value in spec.options.items():
+        _check_text("an option's key", key, NAME_CHARACTERS)
+        _check_text("an option's value", value, TEXT_CHARACTERS)
+    _check_text("a label", spec.label, TEXT_CHARACTERS)
+    _check_text("a nonce", spec.nonce, TEXT_CHARACTERS)
+    _check_text("a block", spec.block, TEXT_CHARACTERS)
+
+
+def _check_text(what: str, text: str, most: int) -> None:
+    if len(text) > most:
+        raise InvalidRequest(f"{what} has at most {most} characters, not {len(text)}")
+    if not text.isprintable():
+        raise InvalidRequest(f"{what} cannot hold control characters: {quoted(text)}")
+
+
+def _check_block(spec: MatchSpec) -> None:
+    if spec.block and not 1 <= spec.block_matches <= BLOCK_MATCHES_MAX:
+        raise InvalidRequest(
+            f"a match with a block needs block_matches from 1 to {BLOCK_MATCHES_MAX}, not"
+            f" {spec.block_matches}"
+        )
+    if spec.block_matches and not spec.block:
+        raise InvalidRequest("block_matches needs a block")

@@ -3,7 +3,8 @@
 One event loop, no lock, no task a match. An answer is checked (seat, turn), applied by the rules and
 logged; the turns that follow wait in the bots' mailboxes. Everything else is a cursor on the log: bots,
 watchers, the store (`commits`). With durability `strict`, and while the store is in trouble, turns and
-events are published only when what they follow from is stored; results always.
+events are published only when what they follow from is stored; results always. When the store is lost
+nothing is published any more, and the process is to end.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pegboard.matches.rejection import Rejection, RejectionReason
 from pegboard.matches.rows import Row
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import Result, Termination
-from pegboard.matches.store import Store
+from pegboard.matches.store import Store, StoreState
 from pegboard.matches.watching import Numbered, Watching
 from pegboard.rules import catalog
 from pegboard.rules.errors import (
@@ -82,6 +83,7 @@ class MatchHost:
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching = Watching(self._registry)
         self._commits: Committer
+        self._store_waiters: set[asyncio.Future[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._open = False
         self._spare_ns = settings.lag_ms * MILLISECOND
@@ -91,7 +93,11 @@ class MatchHost:
 
     async def open(self) -> None:
         """Recover the running matches of the store and begin. Raises `StoreError`."""
-        rows = self._store.running()
+        try:
+            rows = self._store.running()
+        except StoreError:
+            self._store.close()
+            raise
         patience_s = self.settings.store_patience_s
         self._commits = Committer(self._store, self, self._registry.last_finish, patience_s)
         self._open = True
@@ -106,6 +112,9 @@ class MatchHost:
 
     async def close(self) -> None:
         """Store everything, close all mailboxes and leave running matches to be recovered."""
+        if not self._open:
+            self._store.close()
+            return
         self._open = False
         self._watching.closed = True
         if self._timer is not None:
@@ -122,6 +131,8 @@ class MatchHost:
         """Play the stored moves again and go on from there."""
         match = match_of(row)
         try:
+            if row.damaged:
+                raise StoreError("it is damaged in the store")
             match.game = self._registry.game(match.spec)
             match.begin()
             self._seat(match)
@@ -167,7 +178,7 @@ class MatchHost:
 
     async def _store_and_start(self, batch: Batch) -> None:
         try:
-            await self._commits.create(batch.rows)
+            await self._commits.create(batch.rows, batch.begun)
         except BaseException as error:
             self._creation.settle(batch, error)
             raise
@@ -188,14 +199,16 @@ class MatchHost:
         *,
         label: str = "",
         finished: bool | None = None,
+        sealed: bool = True,
         page_size: int = 50,
         page_token: str = "",
     ) -> tuple[Matches, str]:
         """Return a page, newest first, and the token of the next one, "" on the last.
 
-        Raises `InvalidRequest` for a token that is not ours.
+        `sealed` False: without those that only organisers may read. Raises `InvalidRequest` for a token
+        that is not ours.
         """
-        return self._registry.page(label, finished, page_size, page_token)
+        return self._registry.page(label, finished, sealed, page_size, page_token)
 
     # Starting, going on, ending
 
@@ -236,7 +249,7 @@ class MatchHost:
         """The match is over; its result is published once it is stored."""
         assert match.ending is None
         match.ending = result
-        match.end_time = time.time()
+        match.end_time = round(time.time(), 3)  # the store keeps milliseconds
         for player in match.players:
             player.close_turn()
             player.bot.matches.pop(match, None)
@@ -311,6 +324,33 @@ class MatchHost:
         """Wait until everything that has been applied so far is stored. Raises `StoreError`."""
         await self._commits.stored()
 
+    # The store
+
+    @property
+    def store_state(self) -> StoreState:
+        """How the store does. When it is lost nothing more is published: the process is to end."""
+        return self._commits.state
+
+    @property
+    def store_failure(self) -> StoreError | None:
+        """Why the store cannot be written now, None while it can."""
+        return self._commits.failure
+
+    async def store_left(self, state: StoreState) -> StoreState:
+        """Wait until the store is in another state, and return that."""
+        while self._commits.state is state:
+            waiter = asyncio.get_running_loop().create_future()
+            self._store_waiters.add(waiter)
+            try:
+                await waiter
+            finally:
+                self._store_waiters.discard(waiter)
+        return self._commits.state
+
+    def is_sealed(self, match: Match) -> bool:
+        """Whether only organisers may read the match: its block is not over."""
+        return self._registry.is_sealed(match)
+
     # Publishing (commits.Ledger)
 
     def running(self) -> Matches:
@@ -331,16 +371,12 @@ class MatchHost:
         if commit.ended:
             self._watching.matches_finished()
 
-    def lost(self, error: StoreError) -> None:
-        """The store is gone for good: stop all matches, as far as anybody can be told."""
-        log.error("giving up: all running matches end", error=str(error))
-        for match in [*self._running.values()]:
-            detail = f"match {match.id}: the server cannot store it; it does not count"
-            if match.ending is None:
-                self.abandon(match, Termination.SERVER_FAULT, detail)
-            match.ending = Result(Termination.SERVER_FAULT, None, (), (), (), detail)
-            match.close()
-            self._publish_result(match)
+    def store_changed(self) -> None:
+        """The store fails, can be written again, or is lost."""
+        waiters, self._store_waiters = self._store_waiters, set()
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
     def _show_events(self, match: Match, count: int) -> None:
         """Let the first `count` events be seen."""
@@ -358,9 +394,11 @@ class MatchHost:
     def _publish_result(self, match: Match) -> None:
         match.result = match.ending
         match.log.visible = match.log.count
-        self._registry.finish(match)
         match.log.wake()
-        for bot in match.bots():
+        bots = match.bots()
+        self.deadlines.spend(len(match.players) + 2)
+        self._registry.finish(match)
+        for bot in bots:
             if bot.mailbox is not None:
                 bot.mailbox.match_ended(match)
             if bot.pollers:
@@ -500,19 +538,23 @@ class MatchHost:
     def _refuse(self, player: Player, turn: OpenTurn, error: PegboardError) -> Rejection:
         """Count an answer that is not legal, and forfeit when there were too many.
 
-        The legality of a claim is the only one that a bot cannot know: the first of a turn that is too
-        high, and the first that is too low to go out, cost no attempt (R-C8.6, X-05). After that it
-        knows: a second one that is too high stands as 0 (`Match.play`), and what is needed to go out is
-        sure to be right.
+        Whether a claim is too high, or too low to go out, is all that a bot cannot know (R-C8.6,
+        X-05): such a claim costs no attempt, unless one as high, or as low, was refused in this turn
+        before. It tells nothing that can be searched for: a second one that is too high stands as 0
+        (`Match.play`), or the points reach the target, and that is known by then.
         """
         limit = player.match.spec.illegal_move_limit
         reason = RejectionReason.ILLEGAL_MOVE
+        free = False
         if isinstance(error, ClaimTooHigh):
             reason = RejectionReason.CLAIM_TOO_HIGH
+            free = error.claim < turn.too_high
+            turn.too_high = min(turn.too_high, error.claim)
         elif isinstance(error, MustGoOut):
             reason = RejectionReason.MUST_GO_OUT
-        if reason is not RejectionReason.ILLEGAL_MOVE and reason not in turn.warned:
-            turn.warned += (reason,)
+            free = error.claim > turn.too_low
+            turn.too_low = max(turn.too_low, error.claim)
+        if free:
             return Rejection(reason, str(error), limit - turn.faults)
         turn.faults += 1
         if turn.faults >= limit:

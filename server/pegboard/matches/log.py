@@ -39,7 +39,7 @@ class Log:
         self.count = 0
         self.visible = 0
         self.events: list[Any] = []
-        self.waiters: list[Future[None]] = []
+        self.waiters: set[Future[None]] = set()
         self._digest = hashlib.sha256()
         self._pending: list[Any] = []
         self._text = ""
@@ -98,7 +98,7 @@ class Log:
 
     def wake(self) -> None:
         """Tell those who watch that `visible` has grown, or that there is no more to come."""
-        waiters, self.waiters = self.waiters, []
+        waiters, self.waiters = self.waiters, set()
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)

@@ -34,6 +34,10 @@ class Doorkeeper(Protocol):
         """Decide on a bot that is away. Return when to ask again, or 0."""
         ...
 
+    def forget(self, bot: Bot) -> None:
+        """Drop a bot of which nothing is known but its name."""
+        ...
+
 
 class Bot:
     """What the host knows of a bot: where it is connected, its running matches, its ready turns.
@@ -186,7 +190,13 @@ class Bot:
         if when_ns != self.armed_ns:
             return 0
         self.armed_ns = 0 if self.present else self.doorkeeper.away(self, now_ns)
+        if not self.armed_ns:
+            self.doorkeeper.forget(self)
         return self.armed_ns
+
+    def is_spent(self) -> bool:
+        """Whether nobody waits for the bot to come back (see `clock.Deadline`)."""
+        return not self.armed_ns
 
 
 def _since(turn: OpenTurn) -> int:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pegboard.matches.clock import CONFIRM_NS, MILLISECOND, SECOND, Deadlines, SeatClock
 from pegboard.matches.log import Log, lines_of
-from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import MatchSpec, Result
-from pegboard.rules.errors import ClaimTooHigh, InvalidRequest
+from pegboard.rules.errors import ClaimTooHigh, InvalidRequest, MustGoOut
 from pegboard.rules.game import Choices, Game, Seat, State
 from pegboard.rules.record import Record, RecordResult
 from pegboard.rules.shuffle import SeededChance, commitment
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
 FindGame = Callable[[str, Mapping[str, str]], Game]
 """The catalog: variant and options to a game."""
+
+NO_CLAIM = 1 << 30
+"""More than any claim: none was refused as too high."""
 
 CONFIRMATIONS_MAX = 50
 """How often a busy loop, or messages of the bot, may put off the end of an overdue turn."""
@@ -63,7 +65,8 @@ class OpenTurn:
 
     By seat, so that where several are asked at once a number does not depend on who answers first.
     `answer` is the move that was made; `given` what was answered, where another move stands for it
-    (X-19). `warned` are the refusals that cost nothing when they first come.
+    (X-19). `too_high` is the lowest claim that was refused as too high, `too_low` the highest that was
+    refused as too low.
     """
 
     __slots__ = (
@@ -74,8 +77,9 @@ class OpenTurn:
         "held",
         "player",
         "sent",
+        "too_high",
+        "too_low",
         "turn_id",
-        "warned",
     )
 
     def __init__(self, player: Player, turn_id: int, choices: Choices) -> None:
@@ -85,7 +89,8 @@ class OpenTurn:
         self.answer: Any = None
         self.given: Any = None
         self.faults = 0
-        self.warned: tuple[RejectionReason, ...] = ()
+        self.too_high = NO_CLAIM
+        self.too_low = -1
         self.held = False
         self.sent = False
 
@@ -204,6 +209,10 @@ class Player:
         self.bot.let_go(turn, now_ns)
         return 0
 
+    def is_spent(self) -> bool:
+        """Whether its match is over (see `Deadline`)."""
+        return self.match.ending is not None
+
     def _confirmed(self, turn: OpenTurn, lag_ns: int) -> bool:
         """Whether the turn was overdue before, and whatever had arrived by then has been read since."""
         probe = self.match.referee.deadlines.probe
@@ -275,6 +284,10 @@ class MatchLimit:
             return now_ns + CONFIRM_NS
         match.referee.limit_over(match)
         return 0
+
+    def is_spent(self) -> bool:
+        """Whether the match is over (see `Deadline`)."""
+        return self._match.ending is not None
 
 
 class Archive(NamedTuple):
@@ -462,16 +475,19 @@ class Match:
         """Apply an answer and log it. Raises what `State.apply` raises and then changes nothing.
 
         A claim that is too high for the second time is applied and logged as a claim of 0 (X-19), so
-        that a record needs no memory of what was refused.
+        that a record needs no memory of what was refused; but not where that is too low to go out.
         """
         state = self.state
         assert state is not None
         try:
             events = state.apply(player.seat, move)
         except ClaimTooHigh as error:
-            if RejectionReason.CLAIM_TOO_HIGH not in turn.warned:
+            if turn.too_high == NO_CLAIM:
                 raise
-            events = state.apply(player.seat, error.instead)
+            try:
+                events = state.apply(player.seat, error.instead)
+            except MustGoOut:
+                raise error from None
             turn.given, move = move, error.instead
         self.log.append(player.seat, move, events)
         turn.answer = move
@@ -512,9 +528,22 @@ class Match:
         self.state = None
         self.log = Log()
 
+    def disband(self) -> None:
+        """Part with the players of a match that is over, so that it is freed when nobody has it.
+
+        Match, player and turn refer to each other, and the collector of such cycles rarely runs.
+        """
+        for player in self.players:
+            player.turn = player.last = player.overdue = None
+        self.players = []
+
     def due(self, when_ns: int, now_ns: int) -> int:
         """The time to connect is over (see `Deadline`)."""
         return 0 if self.ending is not None else self.referee.startup_over(self, now_ns)
+
+    def is_spent(self) -> bool:
+        """Whether it is over (see `Deadline`)."""
+        return self.ending is not None
 
 
 class _Nobody:

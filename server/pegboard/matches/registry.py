@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict, deque
 from contextlib import suppress
@@ -10,11 +11,17 @@ from pegboard.matches.match import Archive, FindGame, Match
 from pegboard.matches.rows import Row, read_result, read_spec
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import MatchSpec
-from pegboard.matches.store import Store
+from pegboard.matches.store import NUMBER_MAX, Standing, Store
 from pegboard.rules.errors import InvalidRequest, PegboardError, SeatsError, UnknownMatch
 from pegboard.rules.game import Game
 
 Matches = list[Match]
+
+MATCH_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}", re.ASCII)
+"""The shape of all ids: what has another one is no match's, and the store is not asked."""
+_TOKEN_CHARACTERS = 32
+_BLOCKS_KEPT = 4096
+_AT_ONCE_BYTES = 1 << 20
 
 
 class Registry:
@@ -27,7 +34,9 @@ class Registry:
         self._find_game = find_game
         self._settings = settings
         self._finished: OrderedDict[str, Match] = OrderedDict()
+        self._finished_bytes = 0
         self._warm: deque[Match] = deque()
+        self._over: OrderedDict[str, None] = OrderedDict()
 
     def game(self, spec: MatchSpec) -> Game:
         """Return the game of a match. Raises `UnknownVariant`, `OptionError`, `SeatsError`."""
@@ -46,10 +55,11 @@ class Registry:
             match = self._finished.get(match_id)
             if match is not None:
                 self._finished.move_to_end(match_id)
-        if match is None:
+        if match is None and MATCH_ID.fullmatch(match_id):
             row = self.store.find(match_id)
             if row is not None and row.finish:
                 match = self.load(row)
+                self._keep(match)
         return match
 
     def get(self, match_id: str) -> Match:
@@ -65,26 +75,52 @@ class Registry:
         return None if row is None else self.of(row)
 
     def of(self, row: Row) -> Match | None:
-        """Return the match of a row; None for one that was lost with its store (`Committer.lost`)."""
+        """Return the match of a row; None for one that runs in the store but not here.
+
+        Such a one was damaged when the store was opened, or is being created.
+        """
         match = self.running.get(row.id) or self._finished.get(row.id)
         return match if match is not None or not row.finish else self.load(row)
 
     def page(
-        self, label: str, finished: bool | None, page_size: int, page_token: str
+        self, label: str, finished: bool | None, sealed: bool, page_size: int, page_token: str
     ) -> tuple[Matches, str]:
         """Return a page, newest first, and the token of the next one, "" on the last.
 
-        Raises `InvalidRequest` for a token that is not ours.
+        `sealed` False: without matches of blocks that are not over. Raises `InvalidRequest` for a token
+        that is not ours.
         """
         before = _read_token(page_token) if page_token else self.last_key + 1
-        rows = self.store.page(label, finished, before, page_size + 1)
+        rows = self.store.page(label, finished, before, page_size + 1, sealed)
         page = rows[:page_size]
         token = _token(page[-1].key) if len(rows) > page_size else ""
         return [match for row in page if (match := self.of(row)) is not None], token
 
     def finished_after(self, label: str, after: int, size: int) -> Matches:
-        """Return at most `size` finished matches, in the order of finishing, after `after`."""
-        return [self.load(row) for row in self.store.finished(label, after, size)]
+        """Return at most `size` finished matches, in the order of finishing, after `after`.
+
+        They are fewer where their records are large.
+        """
+        return [self.load(row) for row in self.store.finished(label, after, size, _AT_ONCE_BYTES)]
+
+    # Blocks
+
+    def is_sealed(self, match: Match) -> bool:
+        """Whether the match is of a block that is not over."""
+        block = match.spec.block
+        if not block or block in self._over:
+            return False
+        standing = self.block(block)
+        if standing is None or not standing.is_over:
+            return True
+        self._over[block] = None  # for ever: none of its matches is created any more
+        if len(self._over) > _BLOCKS_KEPT:
+            self._over.popitem(last=False)
+        return False
+
+    def block(self, block: str) -> Standing | None:
+        """Return how a block stands, None where it has no matches."""
+        return self.store.block(block)
 
     # Keeping
 
@@ -99,7 +135,6 @@ class Registry:
             match.finish = row.finish
             match.result = match.ending = read_result(row.result)
             match.archive = Archive(row.moves, row.event_count, row.events_digest)
-            self._keep(match)
         return match
 
     def finish(self, match: Match) -> None:
@@ -112,9 +147,22 @@ class Registry:
             self._warm.popleft().release()
 
     def _keep(self, match: Match) -> None:
+        if match.id not in self._finished:
+            self._finished_bytes += _size(match)
         self._finished[match.id] = match
-        if len(self._finished) > self._settings.finished_kept:
-            self._finished.popitem(last=False)
+        settings = self._settings
+        while (
+            len(self._finished) > settings.finished_kept
+            or self._finished_bytes > settings.finished_kept_bytes
+        ):
+            _, oldest = self._finished.popitem(last=False)
+            self._finished_bytes -= _size(oldest)
+            oldest.disband()
+
+
+def _size(match: Match) -> int:
+    assert match.archive is not None
+    return len(match.archive.moves)
 
 
 def match_of(row: Row) -> Match:
@@ -128,11 +176,15 @@ def _token(key: int) -> str:
 
 
 def _read_token(token: str) -> int:
+    """Return the key in a token. Raises `InvalidRequest` for text that `_token` does not make."""
     try:
-        version, _, key = urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode().partition(":")
-        if version != "1":
-            raise ValueError(version)
-        return int(key)
+        if len(token) > _TOKEN_CHARACTERS:
+            raise ValueError(token)
+        text = urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode("ascii")
+        key = int(text.removeprefix("1:"))
+        if not 0 <= key <= NUMBER_MAX or _token(key) != token:
+            raise ValueError(token)
+        return key
     except ValueError:
         raise InvalidRequest(
             "unknown page_token; take the next_page_token of the page before, or none"

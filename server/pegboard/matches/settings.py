@@ -14,8 +14,9 @@ class HostSettings:
     takes. `polls_max`: calls of `GetTurn` that a bot may have open. `move_ms`, `startup_ms`,
     `illegal_move_limit`: the defaults of a match. `lag_ms`: what a seat may overrun, refilled by
     `lag_refill_ms` with each answer. `finished_kept`: finished matches kept in memory, of which
-    `events_kept` with their events. `batch_max`: matches created at once. `store_patience_s`: how long
-    to go on trying when the store cannot be written.
+    `events_kept` with their events, and not more than have `finished_kept_bytes` of moves. `batch_max`:
+    matches created at once. `store_patience_s`: how long to go on trying when the store cannot be
+    written.
     """
 
     reconnect_s: float = 30.0
@@ -27,6 +28,7 @@ class HostSettings:
     lag_ms: int = 100
     lag_refill_ms: int = 10
     finished_kept: int = 1024
+    finished_kept_bytes: int = 8 << 20
     events_kept: int = 64
     batch_max: int = 1000
     store_patience_s: float = 30.0

@@ -1,84 +1,101 @@
 """The store: matches in one SQLite file (WAL), or in memory.
 
-Writes come as batches, each one transaction, from one thread. A batch travels as three texts, so
+Writes come as batches, each one transaction, from one thread. A batch travels as a few texts, so
 that it takes a handful of statements however many matches it is about: between statements the thread
 has to wait for the interpreter, which the event loop is busy with.
 
 - `matches` has a row a match; of a finished one all that its record needs.
+- `blocks` has a row a duplicate block: how many of its matches run, and how many have a result.
 - `journal` has a row a batch: the moves of running matches, one a line (`rows.journal_line`). From time
   to time a batch is a snapshot, all moves of all running matches, and what came before it goes.
 
-A file belongs to one process at a time, by a lock on `FILE.lock`. Readers of the same process use a
-connection of their own and never wait for the writer.
+Every row carries checksums, since SQLite checks its own structure but not what is in it. Damage to the
+structure or to the journal is a `StoreError`; a damaged match is left out, or ends by a server fault,
+and costs the others nothing.
+
+A file belongs to one process at a time, by a lock on `FILE.lock`, and to one user: seeds of running
+matches are in it. Readers of the same process use a connection of their own and never wait for the
+writer.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import sqlite3
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from enum import Enum
+from itertools import count, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from pegboard.matches.rows import NO_BANKS, Row, read_journal
+import structlog
+
+from pegboard.matches.batch import Batch, BlockChange, Standing, Texts
+from pegboard.matches.rows import Row, Stored, checksum, read_journal, spec_text
+from pegboard.matches.schema import SCHEMA_VERSION, check_owner, make_tables, mend_indices
+from pegboard.matches.spec import MatchSpec
+from pegboard.matches.store_file import (
+    SQLITE_FAULTS,
+    create_private,
+    damage_sentence,
+    error_sentence,
+    keep_private,
+    lock_file,
+)
 from pegboard.rules.errors import StoreError
 from pegboard.rules.game import Seat
+from pegboard.rules.shuffle import SEED_BYTES
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover
-    fcntl = None  # type: ignore[assignment]
+__all__ = [
+    "Batch",
+    "BlockChange",
+    "Durability",
+    "Standing",
+    "Store",
+    "StoreState",
+    "Texts",
+    "open_store",
+]
 
-APPLICATION_ID = 0x50454742  # "PEGB"
-SCHEMA_VERSION = 2
 SQLITE_MIN = (3, 38, 0)
 """For `->>` and `UPDATE .. FROM`."""
 
-_SCHEMA = """
-CREATE TABLE matches (
-    key INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    request_id TEXT NOT NULL,
-    label TEXT NOT NULL,
-    spec TEXT NOT NULL,
-    seed TEXT NOT NULL,
-    rules_version TEXT NOT NULL,
-    create_time REAL NOT NULL,
-    finish INTEGER NOT NULL DEFAULT 0,
-    end_time REAL,
-    result TEXT NOT NULL DEFAULT '',
-    moves TEXT NOT NULL DEFAULT '',
-    event_count INTEGER NOT NULL DEFAULT 0,
-    events_digest TEXT NOT NULL DEFAULT ''
-);
-CREATE UNIQUE INDEX matches_request ON matches(request_id) WHERE request_id != '';
-CREATE INDEX matches_label ON matches(label, key);
-CREATE INDEX matches_running ON matches(key) WHERE finish = 0;
-CREATE UNIQUE INDEX matches_finish ON matches(finish) WHERE finish != 0;
-CREATE INDEX matches_label_finish ON matches(label, finish) WHERE finish != 0;
-CREATE TABLE journal (number INTEGER PRIMARY KEY, lines TEXT NOT NULL);
-"""
+NUMBER_MAX = 1 << 53
+"""No key and no finish is larger; the next one could not be stored."""
+
+log = structlog.get_logger(__name__)
+
+_COLUMNS = ", ".join(Stored._fields)
 
 _CREATED = """
-INSERT INTO matches(key, id, request_id, label, spec, seed, rules_version, create_time)
+INSERT INTO matches(key, id, request_id, label, block, name_sum,
+                    spec, seed, rules_version, create_ms, deal_sum)
 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
-       value ->> 7
+       value ->> 7, value ->> 8, value ->> 9, value ->> 10
 FROM json_each(?)
 """
 
 _FINISHED = """
-UPDATE matches SET finish = v.value ->> 1, end_time = v.value ->> 2, result = v.value ->> 3,
-    moves = v.value ->> 4, event_count = v.value ->> 5, events_digest = v.value ->> 6
+UPDATE matches SET finish = v.value ->> 1, end_ms = v.value ->> 2, result = v.value ->> 3,
+    moves = v.value ->> 4, event_count = v.value ->> 5, events_digest = v.value ->> 6,
+    result_sum = v.value ->> 7
 FROM json_each(?) AS v WHERE matches.key = v.value ->> 0
 """
 
-_COLUMNS = (
-    "key, id, request_id, label, spec, seed, rules_version, create_time, finish, end_time, result,"
-    " moves, event_count, events_digest"
-)
+_BLOCKS = """
+INSERT INTO blocks(block, matches, rated, running)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?) WHERE true
+ON CONFLICT(block) DO UPDATE SET rated = rated + excluded.rated, running = running + excluded.running
+"""
+
+_MENDED = """
+UPDATE matches SET spec = ?, seed = ?, rules_version = ?, create_ms = ?, deal_sum = ?, finish = 0
+WHERE key = ?
+"""
+
+_SEALED = """
+EXISTS (SELECT 1 FROM blocks
+        WHERE blocks.block = matches.block AND (rated < blocks.matches OR running > 0))
+"""
 
 
 class Durability(Enum):
@@ -94,19 +111,12 @@ class Durability(Enum):
     MEMORY = "memory"
 
 
-@dataclass(slots=True)
-class Batch:
-    """What one transaction writes; `journal` are its lines."""
+class StoreState(Enum):
+    """How a store does. FAILING: what was written last failed, and is tried again. LOST: for good."""
 
-    created: list[Row] = field(default_factory=list)
-    journal: list[str] = field(default_factory=list)
-    finished: list[Row] = field(default_factory=list)
-
-    def texts(self) -> tuple[str, str, str]:
-        """Return created (JSON), journal (lines) and finished (JSON), "" for none."""
-        created = [(*row[:5], row.seed.hex(), *row[6:8]) for row in self.created]
-        finished = [(row.key, *row[8:14]) for row in self.finished]
-        return _dumps(created), "\n".join(self.journal), _dumps(finished)
+    WRITABLE = "writable"
+    FAILING = "failing"
+    LOST = "lost"
 
 
 def open_store(path: Path | None, durability: Durability = Durability.BATCHED) -> Store:
@@ -136,92 +146,93 @@ class Store:
         self.durability = durability
         self.unsynced = False
         self._syncs = True
-        self._lock = None if path is None else _lock(path)
+        self._damaged: set[int] = set()
+        self._connections: list[sqlite3.Connection] = []
+        self._lock = None if path is None else lock_file(path)
         try:
             self._writer = self._connect()
             self._prepare()
             self._reader = self._writer if path is None else self._connect()
-        except sqlite3.Error as error:
-            self._unlock()
-            raise StoreError(_damage(path, error)) from error
+        except SQLITE_FAULTS as error:
+            self.close()
+            raise StoreError(error_sentence(path, error)) from error
         except StoreError:
-            self._unlock()
+            self.close()
             raise
 
     # Opening and closing
 
     def _connect(self) -> sqlite3.Connection:
-        where = ":memory:" if self.path is None else str(self.path)
+        where = ":memory:"
+        if self.path is not None:
+            create_private(self.path)
+            where = str(self.path)
         connection = sqlite3.connect(where, isolation_level=None, check_same_thread=False)
+        self._connections.append(connection)
+        # Damaged text must not stop a query that reads intact rows as well.
+        connection.text_factory = _text
         connection.execute("PRAGMA busy_timeout = 5000")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA cell_size_check = ON")
         return connection
 
     def _prepare(self) -> None:
-        """Check whose file it is and make the tables where it is new."""
+        """Check whose file it is and that it can be written; make the tables where it is new."""
         writer = self._writer
-        application = writer.execute("PRAGMA application_id").fetchone()[0]
-        version = writer.execute("PRAGMA user_version").fetchone()[0]
-        tables = writer.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if application != APPLICATION_ID and (application or version or tables):
-            raise StoreError(f"{self.path} is not a Pegboard store; give another path")
-        if version > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} was made by a newer Pegboard (store version {version}, this one reads"
-                f" {SCHEMA_VERSION}); update Pegboard or give another path"
-            )
-        if 0 < version < SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} was made by an older Pegboard (store version {version}, this one reads"
-                f" {SCHEMA_VERSION}); give another path"
-            )
+        is_new = check_owner(writer, self.path)
+        if self.path is not None:
+            keep_private(self.path)
         writer.execute("PRAGMA journal_mode = WAL")
-        if not version:
-            writer.executescript(
-                f"BEGIN; {_SCHEMA} PRAGMA application_id = {APPLICATION_ID};"
-                f" PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
-            )
+        if is_new:
+            make_tables(writer)
+            return
+        assert self.path is not None, "a store in memory is always new"
+        mend_indices(writer, self.path)
+        try:
+            # Writes nothing new, but a store that cannot be written is told of now.
+            writer.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        except SQLITE_FAULTS as error:
+            raise StoreError(f"cannot write to {self._name}: {error}") from error
 
     def close(self) -> None:
         """Close the file and let other processes open it."""
-        for connection in {self._reader, self._writer}:
+        for connection in self._connections:
             connection.close()
-        self._unlock()
-
-    def _unlock(self) -> None:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     # Writing
 
-    def write(self, texts: tuple[str, str, str], snapshot: bool = False, sync: bool = True) -> None:
+    def write(self, texts: Texts, snapshot: bool = False, sync: bool = True) -> None:
         """Write `Batch.texts` in one transaction; with `snapshot` its journal takes the place of all.
 
         What is written outlives the process; with `sync` it outlives the machine, and so does all that
         was written before. Raises `StoreError`, and then nothing is written.
         """
-        created, journal, finished = texts
         writer = self._writer
         try:
             if sync != self._syncs:
                 writer.execute(f"PRAGMA synchronous = {'FULL' if sync else 'NORMAL'}")
                 self._syncs = sync
             writer.execute("BEGIN IMMEDIATE")
-            if created:
-                writer.execute(_CREATED, (created,))
+            if texts.created:
+                writer.execute(_CREATED, (texts.created,))
             if snapshot:
                 writer.execute("DELETE FROM journal")
-            if journal:
-                writer.execute("INSERT INTO journal(lines) VALUES (?)", (journal,))
-            if finished:
-                writer.execute(_FINISHED, (finished,))
+            if texts.journal:
+                row = (texts.journal, checksum((texts.journal,)))
+                writer.execute("INSERT INTO journal(lines, sum) VALUES (?, ?)", row)
+            if texts.finished:
+                writer.execute(_FINISHED, (texts.finished,))
+            if texts.blocks:
+                writer.execute(_BLOCKS, (texts.blocks,))
             writer.execute("COMMIT")
             if sync and self.unsynced and not any(texts):
                 # Nothing to commit is nothing to sync; a checkpoint begins by syncing all there is.
                 writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
             self.unsynced = not sync
-        except sqlite3.Error as error:
+        except SQLITE_FAULTS as error:
             self._roll_back()
             raise StoreError(f"cannot write to {self._name}: {error}") from error
 
@@ -235,27 +246,39 @@ class Store:
     # Reading
 
     def find(self, match_id: str) -> Row | None:
-        """Return the match."""
+        """Return the match. Raises `StoreError` where it is damaged."""
         return self._one("WHERE id = ?", (match_id,))
 
     def find_request(self, request_id: str) -> Row | None:
-        """Return the match that was created by this request."""
+        """Return the match that this request has created. Raises `StoreError` where it is damaged."""
         return self._one("WHERE request_id = ? AND request_id != ''", (request_id,))
 
     def last(self) -> tuple[int, int]:
         """Return the highest key and the highest finish; 0 for none."""
         row = self._query("SELECT max(key), (SELECT max(finish) FROM matches) FROM matches")[0]
-        return row[0] or 0, row[1] or 0
+        key, finish = row[0] or 0, row[1] or 0
+        if not (0 <= key < NUMBER_MAX and isinstance(finish, int) and 0 <= finish < NUMBER_MAX):
+            raise StoreError(
+                damage_sentence(self.path, f"a match has the number {key} or {finish}")
+            )
+        return key, finish
+
+    def block(self, block: str) -> Standing | None:
+        """Return how a block stands, None where it has no matches."""
+        found = self._query("SELECT matches, rated, running FROM blocks WHERE block = ?", (block,))
+        return Standing._make(found[0]) if found else None
 
     def running(self) -> list[Row]:
-        """Return the matches that are not finished, by key, with the moves of the journal."""
-        rows = self._rows("WHERE finish = 0 ORDER BY key", ())
-        if not rows:
-            return []
+        """Return the matches that have no result, by key, with the moves of the journal.
+
+        One whose deal is damaged comes with an empty one; one whose name is damaged stays away. Raises
+        `StoreError` where the journal is damaged.
+        """
+        rows = list(self._running_rows())
         moves: dict[int, list[str]] = {row.key: [] for row in rows}
         banks: dict[int, dict[Seat, int]] = {row.key: {} for row in rows}
-        for (text,) in self._query("SELECT lines FROM journal ORDER BY number"):
-            for key, seat, move, bank_ms in read_journal(text):
+        if rows:
+            for key, seat, move, bank_ms in self._journal():
                 if key in moves and move:
                     moves[key].append(f"{seat} {move}")
                 if key in moves and bank_ms >= 0:
@@ -264,80 +287,119 @@ class Store:
             row._replace(moves="\n".join(moves[row.key]), banks_ms=banks[row.key]) for row in rows
         ]
 
-    def page(self, label: str, finished: bool | None, before: int, size: int) -> list[Row]:
-        """Return at most `size` matches, newest first, with keys below `before`."""
+    def _running_rows(self) -> Iterator[Row]:
+        for stored in list(self._stored("WHERE result = '' ORDER BY key", ())):
+            if not stored.name_is_intact:
+                self._tell_damage(stored)
+            elif stored.deal_is_intact:
+                yield stored.row()
+            else:
+                self._tell_damage(stored)
+                yield self._mended(stored)
+
+    def _mended(self, stored: Stored) -> Row:
+        """Give a match whose deal is damaged an empty one, so that its end can be stored and read."""
+        nothing = MatchSpec("", (), label=stored.label, nonce=stored.id, block=stored.block)
+        row = Row(*stored[:5], spec_text(nothing), bytes(SEED_BYTES), "", 0.0, damaged=True)
+        deal = Stored.of(row)[6:11]
+        try:
+            self._writer.execute(_MENDED, (*deal, stored.key))
+        except SQLITE_FAULTS as error:
+            raise StoreError(f"cannot write to {self._name}: {error}") from error
+        return row
+
+    def _journal(self) -> Iterator[tuple[int, Seat, str, int]]:
+        rows = self._query("SELECT number, lines, sum FROM journal ORDER BY number")
+        for expected, (number, lines, sum_) in zip(count(1), rows, strict=False):
+            if number != expected or sum_ != checksum((lines,)):
+                raise StoreError(damage_sentence(self.path, "its journal has changed"))
+            try:
+                yield from read_journal(lines)
+            except ValueError:
+                raise StoreError(damage_sentence(self.path, "its journal cannot be read")) from None
+
+    def page(
+        self, label: str, finished: bool | None, before: int, size: int, sealed: bool = True
+    ) -> list[Row]:
+        """Return at most `size` matches, newest first, with keys below `before`.
+
+        `sealed` False: without those of blocks that are not over. Damaged ones are left out.
+        """
         where = "WHERE key < ?"
         values: list[Any] = [before]
         if label:
             where += " AND label = ?"
             values.append(label)
         if finished is not None:
-            where += " AND finish != 0" if finished else " AND finish = 0"
-        return self._rows(f"{where} ORDER BY key DESC LIMIT ?", (*values, size))
+            where += " AND result != ''" if finished else " AND result = ''"
+        if not sealed:
+            where += f" AND NOT (block != '' AND {_SEALED})"
+        return list(islice(self._rows(f"{where} ORDER BY key DESC", values), size))
 
-    def finished(self, label: str, after: int, size: int) -> list[Row]:
-        """Return at most `size` finished matches, in the order of finishing, after `after`."""
+    def finished(self, label: str, after: int, size: int, most_bytes: int) -> list[Row]:
+        """Return finished matches in the order of finishing, after `after`.
+
+        At most `size`, and no more once their moves have `most_bytes`. Damaged ones are left out.
+        """
         where = "WHERE finish != 0 AND finish > ?"
         if label:
             where += " AND label = ?"
-        values = (after, label, size) if label else (after, size)
-        return self._rows(f"{where} ORDER BY finish LIMIT ?", values)
+        values = (after, label) if label else (after,)
+        rows = []
+        for row in islice(self._rows(f"{where} ORDER BY finish", values), size):
+            rows.append(row)
+            most_bytes -= len(row.moves)
+            if most_bytes <= 0:
+                break
+        return rows
 
     def _one(self, where: str, values: Sequence[Any]) -> Row | None:
-        rows = self._rows(where, values)
-        return rows[0] if rows else None
+        for stored in self._stored(where, values):
+            if not _is_intact(stored):
+                self._tell_damage(stored)
+                raise StoreError(damage_sentence(self.path, f"match {stored.id!r} has changed"))
+            return stored.row()
+        return None
 
-    def _rows(self, where: str, values: Sequence[Any]) -> list[Row]:
-        found = self._query(f"SELECT {_COLUMNS} FROM matches {where}", values)  # noqa: S608
-        return [Row._make((*row[:5], bytes.fromhex(row[5]), *row[6:], NO_BANKS)) for row in found]
+    def _rows(self, where: str, values: Sequence[Any]) -> Iterator[Row]:
+        for stored in self._stored(where, values):
+            if _is_intact(stored):
+                yield stored.row()
+            else:
+                self._tell_damage(stored)
+
+    def _stored(self, where: str, values: Sequence[Any]) -> Iterator[Stored]:
+        query = f"SELECT {_COLUMNS} FROM matches {where}"  # noqa: S608
+        cursor = self._reader.cursor()
+        try:
+            for found in cursor.execute(query, values):
+                yield Stored._make(found)
+        except SQLITE_FAULTS as error:
+            raise StoreError(error_sentence(self.path, error)) from error
+        finally:
+            cursor.close()  # a caller may stop early, and an open query holds the journal back
 
     def _query(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         try:
             return self._reader.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            raise StoreError(_damage(self.path, error)) from error
+        except SQLITE_FAULTS as error:
+            raise StoreError(error_sentence(self.path, error)) from error
+
+    def _tell_damage(self, stored: Stored) -> None:
+        """Log that a match is damaged, once."""
+        if stored.key not in self._damaged:
+            self._damaged.add(stored.key)
+            log.error("a match in the store is damaged", match=str(stored.id), store=str(self.path))
 
     @property
     def _name(self) -> str:
         return "the store in memory" if self.path is None else f"the store {self.path}"
 
 
-def _dumps(rows: Iterable[Any]) -> str:
-    rows = list(rows)
-    return json.dumps(rows, separators=(",", ":")) if rows else ""
+def _is_intact(stored: Stored) -> bool:
+    finished = not stored.result or stored.result_is_intact
+    return stored.name_is_intact and stored.deal_is_intact and finished
 
 
-def _lock(path: Path) -> IO[str]:
-    """Take the file's lock, in which the process that has it writes its number."""
-    if not path.parent.is_dir():
-        raise StoreError(f"cannot open the store {path}: there is no folder {path.parent}")
-    if path.is_dir():
-        raise StoreError(f"cannot open the store {path}: it is a folder; give a file")
-    try:
-        lock = Path(f"{path}.lock").open("a+")  # noqa: SIM115
-    except OSError as error:
-        raise StoreError(f"cannot open the store {path}: {error.strerror}") from error
-    try:
-        if fcntl is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.seek(0)
-        owner = lock.read().strip() or "unknown"
-        lock.close()
-        raise StoreError(
-            f"the store {path} is in use by another server (process {owner}); stop it or give"
-            " another path"
-        ) from None
-    lock.truncate(0)
-    lock.write(str(os.getpid()))
-    lock.flush()
-    return lock
-
-
-def _damage(path: Path | None, error: sqlite3.Error) -> str:
-    text = str(error)
-    if "not a database" in text:
-        return f"{path} is not a Pegboard store; give another path"
-    if "malformed" in text or "corrupt" in text:
-        return f"the store {path} is damaged ({text}); restore a copy or give another path"
-    return f"cannot use the store {path or 'in memory'}: {text}"
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

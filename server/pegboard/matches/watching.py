@@ -15,7 +15,7 @@ from pegboard.matches.registry import Matches, Registry
 Numbered = list[tuple[int, Any]]
 """(sequence, event), ascending."""
 
-_FINISHED_AT_ONCE = 256
+_FINISHED_AT_ONCE = 128
 
 
 class Watching:
@@ -24,7 +24,7 @@ class Watching:
     def __init__(self, registry: Registry) -> None:
         self.closed = False
         self._registry = registry
-        self._waiters: list[asyncio.Future[None]] = []
+        self._waiters: set[asyncio.Future[None]] = set()
 
     async def events(self, match: Match, after: int) -> AsyncIterator[Numbered]:
         """Yield the events after sequence number `after` as they come; end after the last one."""
@@ -38,8 +38,12 @@ class Watching:
                 return
             else:
                 waiter = asyncio.get_running_loop().create_future()
-                match.log.waiters.append(waiter)
-                await waiter
+                waiters = match.log.waiters
+                waiters.add(waiter)
+                try:
+                    await waiter
+                finally:  # also where the watcher goes away
+                    waiters.discard(waiter)
 
     async def finished(self, label: str, include_earlier: bool) -> AsyncIterator[Matches]:
         """Yield matches as they finish, in that order.
@@ -58,12 +62,15 @@ class Watching:
                 yield []
             else:
                 waiter = asyncio.get_running_loop().create_future()
-                self._waiters.append(waiter)
-                await waiter
+                self._waiters.add(waiter)
+                try:
+                    await waiter
+                finally:
+                    self._waiters.discard(waiter)
 
     def matches_finished(self) -> None:
         """Matches have finished, or no more will."""
-        waiters, self._waiters = self._waiters, []
+        waiters, self._waiters = self._waiters, set()
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)

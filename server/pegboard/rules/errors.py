@@ -79,13 +79,18 @@ class ClaimTooHigh(IllegalMove):
     same move with a claim of 0 (X-19).
     """
 
-    def __init__(self, message: str, instead: Any = None) -> None:
+    def __init__(self, message: str, claim: int = 0, instead: Any = None) -> None:
         super().__init__(message)
+        self.claim = claim
         self.instead = instead
 
 
 class MustGoOut(IllegalMove):
     """A claim short of the target although the true points reach it (R-C8.2, X-05)."""
+
+    def __init__(self, message: str, claim: int = 0) -> None:
+        super().__init__(message)
+        self.claim = claim
 
 
 class NotYourTurn(PegboardError):

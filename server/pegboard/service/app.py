@@ -20,8 +20,9 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from pegboard.matches.host import MatchHost
-from pegboard.matches.store import Durability, Store, open_store
-from pegboard.rules.errors import InvalidRequest
+from pegboard.matches.settings import HostSettings
+from pegboard.matches.store import Durability, Store, StoreState, open_store
+from pegboard.rules.errors import InvalidRequest, StoreError
 from pegboard.rules.plain import plain, quoted
 from pegboard.service.addresses import (
     Place,
@@ -60,13 +61,14 @@ async def serve(settings: ServeSettings, announce: Callable[[str], None] = print
     """Host matches until SIGTERM, SIGINT, or the end of standard input where that is asked for.
 
     Announces one line, `listening on ADDRESS...`, when ready. Raises `InvalidRequest` for settings
-    that cannot work and `StoreError` for a store that cannot be opened.
+    that cannot work and `StoreError` for a store that cannot be opened, or not be written for longer
+    than its patience: then the next start takes the matches up as they were stored.
     """
     configure_log(settings.log_level)
     tokens = load_tokens(settings.tokens)
     check_addresses(settings, tokens)
     store = open_settings_store(settings)
-    host = MatchHost(store)
+    host = MatchHost(store, settings=HostSettings(store_patience_s=settings.store_patience_s))
     server = Server(host, Gate(tokens, settings.limits, settings.public))
     try:
         await host.open()
@@ -80,12 +82,26 @@ async def serve(settings: ServeSettings, announce: Callable[[str], None] = print
     tune_collector()
     announce(f"listening on {' '.join(addresses)}")
     _log.info("listening", addresses=addresses, development=tokens.open_to_all)
+    lost = asyncio.create_task(_lose_store(host, stop))
     await stop.wait()
+    lost.cancel()
     _log.info("stopping")
     await server.stop()
     for path in settings.unix:
         path.unlink(missing_ok=True)
     _log.info("stopped")
+    if host.store_state is StoreState.LOST:
+        raise StoreError(
+            f"{host.store_failure}; make room or mend the disk and start again: matches go on as they"
+            " were last stored"
+        )
+
+
+async def _lose_store(host: MatchHost, stop: asyncio.Event) -> None:
+    """Stop the server when its store is lost."""
+    while host.store_state is not StoreState.LOST:
+        await host.store_left(host.store_state)
+    stop.set()
 
 
 class Server:
@@ -100,6 +116,7 @@ class Server:
         self._health = health.aio.HealthServicer()
         self.probe = ServerProbe()
         self._pulse: asyncio.Task[None] | None = None
+        self._store_watch: asyncio.Task[None] | None = None
         matches, catalog = MatchService(host, gate), CatalogService()
         self._server.add_generic_rpc_handlers(
             (self._play.handler(), matches.handler(), catalog.handler(gate))
@@ -155,9 +172,22 @@ class Server:
         await self._server.start()
         self.probe.start()
         self._host.deadlines.probe = self.probe
-        for name in self._names:
-            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        await self._tell_health()
         self._pulse = asyncio.create_task(self._play.pulse())
+        self._store_watch = asyncio.create_task(self._watch_store())
+
+    async def _watch_store(self) -> None:
+        """Tell by health checks whether the store can be written, for ever."""
+        while True:
+            state = self._host.store_state
+            await self._tell_health()
+            await self._host.store_left(state)
+
+    async def _tell_health(self) -> None:
+        writable = self._host.store_state is StoreState.WRITABLE
+        answer = health_pb2.HealthCheckResponse
+        for name in self._names:
+            await self._health.set(name, answer.SERVING if writable else answer.NOT_SERVING)
 
     async def stop(self) -> None:
         """Take no new calls, let streams finish their writes, store everything, close the host."""
@@ -173,8 +203,9 @@ class Server:
         await self._host.close()  # watchers end by this
         await self.probe.stop()
         await ending
-        if self._pulse is not None:
-            self._pulse.cancel()
+        for task in (self._pulse, self._store_watch):
+            if task is not None:
+                task.cancel()
 
 
 def server_options(limits: Limits) -> list[tuple[str, Any]]:

@@ -14,7 +14,7 @@ import grpc.aio
 import structlog
 from grpc_status import rpc_status
 
-from pegboard.rules.errors import PegboardError, ServerFault
+from pegboard.rules.errors import PegboardError, ServerFault, StoreError
 from pegboard.wire.errors import status_of
 
 _log = structlog.get_logger("pegboard.service")
@@ -23,15 +23,18 @@ _log = structlog.get_logger("pegboard.service")
 def refuse(context: Any, error: Exception, method: str) -> None:
     """Let the call end with the error's status when its handler returns.
 
-    What is not a `PegboardError` is logged and hidden. Raises `CancelledError` where the caller has
-    gone. gRPC's `abort` is not used: it keeps an exception whose traceback holds the call, the request
-    and itself, so that only the cycle collector frees them.
+    What is not a `PegboardError` is logged and hidden, and so is where the store lies. Raises
+    `CancelledError` where the caller has gone. gRPC's `abort` is not used: it keeps an exception whose
+    traceback holds the call, the request and itself, so that only the cycle collector frees them.
     """
     if has_left(context, error):
         _log.debug("caller_left", method=method)
         raise asyncio.CancelledError from None
     if not isinstance(error, PegboardError):
         error = server_fault(error, method)
+    elif isinstance(error, StoreError):
+        _log.warning("store_error", method=method, reason=str(error))
+        error = StoreError("the server cannot use its store; try again later")
     status = rpc_status.to_status(status_of(error))
     context.set_code(status.code)
     context.set_details(status.details)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 import grpc
 
 from pegboard.matches.host import CreateRequest, MatchHost
 from pegboard.matches.match import Match
-from pegboard.rules.errors import InvalidRequest, MatchRunning, PermissionDenied, UnknownSeat
+from pegboard.rules.errors import (
+    InvalidRequest,
+    MatchRunning,
+    PermissionDenied,
+    Unavailable,
+    UnknownSeat,
+)
 from pegboard.rules.game import Seat
 from pegboard.rules.plain import sentence
 from pegboard.service.calls import service_handler
@@ -41,6 +47,8 @@ CALLS = {
 }
 BATCH_MAX = 1000
 RESULTS_PER_MESSAGE = 200
+RESULTS_BYTES = 256 * 1024
+"""A message with results is not larger, unless one match alone is."""
 _MATCHES_PER_UNIT = 10
 _MESSAGES_AT_ONCE = 64
 """Then the loop has a turn: a page of a thousand takes some 50 ms."""
@@ -106,7 +114,7 @@ class MatchService:
         self, request: match_pb2.GetMatchRequest, context: Any
     ) -> match_pb2.GetMatchResponse:
         """Return one match."""
-        match = self._host.get(match_id(request.name))
+        match = self._readable(context, request.name)
         return match_pb2.GetMatchResponse(match=match_message(match))
 
     async def ListMatches(
@@ -122,6 +130,7 @@ class MatchService:
         matches, token = self._host.list(
             label=request.label,
             finished=_FINISHED[request.state],
+            sealed=self._caller(context).organiser is not None,
             page_size=size,
             page_token=request.page_token,
         )
@@ -148,7 +157,7 @@ class MatchService:
         self, request: match_pb2.GetRecordRequest, context: Any
     ) -> match_pb2.GetRecordResponse:
         """Return the record of a finished match."""
-        match = self._host.get(match_id(request.name))
+        match = self._readable(context, request.name)
         if match.result is None:
             raise MatchRunning(f"match {match.id} is still running; its record comes with its end")
         reveal = not match.spec.withhold_seed or self._caller(context).organiser is not None
@@ -159,12 +168,33 @@ class MatchService:
     ) -> AsyncIterator[match_pb2.WatchMatchResponse]:
         """Yield the events of one match as the caller may see them."""
         match = self._host.get(match_id(request.name))
-        seat = self._seat(request, match, self._caller(context))
+        caller = self._caller(context)
+        seat = self._seat(request, match, caller)
+        # What a bot sees of its own running match comes to it anyway.
+        own = seat is not None and match.result is None and caller.bot == match.spec.bots[seat]
+        if not own:
+            self._require_open(match, caller)
         limit = self._limits.events_per_message
         async for events in self._host.watch(match.id, request.after):
             for start in range(0, len(events), limit):
                 chunk = event_messages(match, events[start : start + limit], seat)
                 yield match_pb2.WatchMatchResponse(events=chunk)
+        if match.result is None:
+            raise Unavailable("the server is stopping; watch on from the last event")
+
+    def _readable(self, context: Any, name: str) -> Match:
+        """Return a match that the caller may read. Raises `UnknownMatch` or `PermissionDenied`."""
+        match = self._host.get(match_id(name))
+        self._require_open(match, self._caller(context))
+        return match
+
+    def _require_open(self, match: Match, caller: Caller) -> None:
+        """Raise `PermissionDenied` for a sealed match: it tells the deals of its block."""
+        if caller.organiser is None and self._host.is_sealed(match):
+            raise PermissionDenied(
+                f"match {match.id} is sealed: bots and spectators may read it when all"
+                f" {match.spec.block_matches} matches of its block have ended"
+            )
 
     def _seat(
         self, request: match_pb2.WatchMatchRequest, match: Match, caller: Caller
@@ -189,13 +219,25 @@ class MatchService:
         async for matches in self._host.finished(request.label, request.include_earlier):
             if not matches:
                 yield match_pb2.WatchFinishedMatchesResponse(caught_up=True)
-            for start in range(0, len(matches), RESULTS_PER_MESSAGE):
-                yield match_pb2.WatchFinishedMatchesResponse(
-                    finished=[
-                        match_pb2.FinishedMatch(
-                            match=match_message(match),
-                            record=record_message(match.record(True)),
-                        )
-                        for match in matches[start : start + RESULTS_PER_MESSAGE]
-                    ]
-                )
+            for finished in finished_messages(matches):
+                yield match_pb2.WatchFinishedMatchesResponse(finished=finished)
+        raise Unavailable("the server is stopping; watch again")
+
+
+def finished_messages(matches: Sequence[Match]) -> Iterator[list[match_pb2.FinishedMatch]]:
+    """Yield finished matches with their records, in groups for one message each."""
+    group: list[match_pb2.FinishedMatch] = []
+    size = 0
+    for match in matches:
+        message = match_pb2.FinishedMatch(
+            match=match_message(match), record=record_message(match.record(True))
+        )
+        message_bytes = message.ByteSize()
+        full = len(group) == RESULTS_PER_MESSAGE or size + message_bytes > RESULTS_BYTES
+        if group and full:
+            yield group
+            group, size = [], 0
+        group.append(message)
+        size += message_bytes
+    if group:
+        yield group

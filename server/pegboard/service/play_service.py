@@ -43,6 +43,7 @@ class PlayService:
         self._sessions: set[PlaySession] = set()
         self._greeting: dict[asyncio.Task[Any], None] = {}
         self._stopping = False
+        self._version = version("pegboard")  # it searches folders, which no bot should wait for
 
     def handler(self) -> grpc.GenericRpcHandler:
         """Return what to register.
@@ -146,7 +147,7 @@ class PlayService:
         return play_pb2.PlayResponse(
             welcome=play_pb2.Welcome(
                 bot=bot,
-                server_version=version("pegboard"),
+                server_version=self._version,
                 protocol_version=PROTOCOL_VERSION,
                 heartbeat_interval_ms=round(self._limits.heartbeat_s * 1000),
             )

@@ -62,6 +62,8 @@ class ServeSettings:
     """Whether matches and records may be read without a token."""
     store: Path | None = Path("pegboard.db")
     durability: str = "batched"
+    store_patience_s: float = 30.0
+    """How long to go on trying when the store cannot be written; then the server ends."""
     log_level: str = "info"
     stop_on_eof: bool = False
     """Stop when standard input ends: a server does not outlive whoever started it."""

@@ -1,7 +1,8 @@
 """A bot whose every choice follows from the question alone: a stopped run ends like any other.
 
 `STRENGTH` n: it takes the best of n lots, so that bots of different strength differ. `MISDEED` names
-what it does wrong and `AT` when: at the turn of that number (of this process).
+what it does wrong and `AT` when: at the turn of that number (of this process). `ONCE` names a file:
+where it is there, nothing is done wrong any more.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import hashlib
 import os
 import sys
 import time
+from pathlib import Path
 
 from pegboard.client import RESIGN, Bot, Choice, Turn, run
 
 STRENGTH = int(os.environ.get("STRENGTH", "1"))
 MISDEED = os.environ.get("MISDEED", "")
 AT = int(os.environ.get("AT", "0"))
+ONCE = os.environ.get("ONCE", "")
 SEED = os.environ.get("SEED", "")
 
 
@@ -27,7 +30,9 @@ class Steady(Bot):
     def choose(self, turn: Turn) -> Choice:
         """Return a choice; now and then a misdeed."""
         self.turns += 1
-        if MISDEED and self.turns > AT:
+        if MISDEED == "chat":
+            print("word " * 10_000, flush=True)
+        elif MISDEED and self.turns > AT and not (ONCE and os.path.exists(ONCE)):
             return misbehave(turn)
         question = f"{SEED}/{turn.match}/{turn.seat}/{turn.turn_id}/{len(turn.refused)}"
         digest = hashlib.sha256(question.encode()).digest()
@@ -40,6 +45,8 @@ class Steady(Bot):
 
 def misbehave(turn: Turn) -> Choice:
     """Do what the environment asks for."""
+    if ONCE:
+        Path(ONCE).touch()
     match MISDEED:
         case "crash":
             print("Traceback: the bot lost its mind", file=sys.stderr, flush=True)

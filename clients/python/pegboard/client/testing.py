@@ -175,20 +175,30 @@ def _ask(match: ScriptedMatch, turn: Turn, player: Bot) -> bool:
         choice = player.choose_batch([turn])[0] if player.choose_batch else player.choose(turn)
         if isinstance(choice, Resign):
             return False
-        warned = {refused.reason for refused in turn.refused}
+        before = {(refused.reason, refused.number) for refused in turn.refused}
         try:
-            try:
-                match.apply(turn.seat, match.resolve(turn, choice))
-            except ClaimTooHigh as error:
-                if CLAIM_TOO_HIGH not in warned:
-                    raise
-                match.apply(turn.seat, error.instead)
+            match.apply(turn.seat, match.resolve(turn, choice))
             return True
         except (ClaimTooHigh, MustGoOut) as error:
+            if any(reason == CLAIM_TOO_HIGH for reason, _ in before) and _stands(
+                match, turn, error
+            ):
+                return True
             reason = CLAIM_TOO_HIGH if isinstance(error, ClaimTooHigh) else MUST_GO_OUT
-            if reason in warned:
+            if (reason, error.claim) in before:
                 raise
             turn.refused = (*turn.refused, Refused(reason, str(error), 3, choice))
+
+
+def _stands(match: ScriptedMatch, turn: Turn, error: ClaimTooHigh | MustGoOut) -> bool:
+    """Let a second claim that is too high stand as a claim of 0, where that is not too low (X-05)."""
+    if not isinstance(error, ClaimTooHigh):
+        return False
+    try:
+        match.apply(turn.seat, error.instead)
+    except MustGoOut:
+        return False
+    return True
 
 
 def random_choice(turn: Turn) -> tuple[int, int | None]:

@@ -150,7 +150,10 @@ class Turn:
         bounds = self.open_range()
         if bounds is None:
             return index, None
-        low, high = max(bounds[0], self.moves[index].LEAST), bounds[1]
+        low, high = bounds
+        least = self.moves[index].LEAST
+        if least:  # a call, of which refused claims rule nothing out
+            low, high = max(self.message.number.min, least), self.message.number.max
         return index, min(high, low + int(rng.expovariate(1 / MEAN_NUMBER)))
 
     def open_range(self) -> tuple[int, int] | None:

@@ -73,12 +73,13 @@ def check_claim(table: Table, seat: Seat, claim: int | None, points: int, move: 
         raise illegal(move, "say how many points you claim, 0 or more")
     if claim > points:
         text = f"{move.text()} claims too much; count again, for a second such claim stands as 0"
-        raise ClaimTooHigh(text, move.with_number(0))
+        raise ClaimTooHigh(text, claim, move.with_number(0))
     setup = table.setup
     side = setup.sides[seat]
     score, target = table.scores[side], setup.targets[side]
     if score + claim < target <= score + points:
-        raise MustGoOut(f"{move.text()} is short of the points that win; going out is compulsory")
+        text = f"{move.text()} is short of the points that win; going out is compulsory"
+        raise MustGoOut(text, claim)
     return claim
 
 
