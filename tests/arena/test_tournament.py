@@ -206,9 +206,13 @@ def test_a_second_ctrl_c_kills_at_once(tmp_path: Path, out: Path) -> None:
     runner = cups.start(file, out)
     cups.wait_for_records(runner, out, 1)
     runner.send_signal(signal.SIGINT)
-    time.sleep(0.05)
+    assert runner.stderr is not None
+    while "once more kills at once" not in (line := runner.stderr.readline()):
+        assert line, "it never said what a second Ctrl-C does"
     runner.send_signal(signal.SIGINT)
-    assert cups.finish(runner, 5)[0] == 130
+    status, table, errors = cups.finish(runner)
+    assert (status, table) == (130, "")
+    assert "continues it" not in errors, "it has not stopped in good order"
 
 
 def test_a_changed_file_is_refused(
@@ -610,7 +614,8 @@ def test_a_whole_zoo_ends_with_a_table(tmp_path: Path, out: Path) -> None:
     file = cups.write(tmp_path, ONE, TWO, *bad, CRIBBAGE, top=top)
     status, _, errors = cups.finish(cups.start(file, out), timeout_s=900)
     assert status == 1, errors
-    assert "deaf never made a move in any match" in errors
+    for kind in ("illegal", "deaf", "holder", "poller"):
+        assert f"{kind} never made a move in any match" in errors
     results, ended = read_results(out), list(read_records(out / "records.jsonl"))
     assert results.complete
     faults = {line.bot: line.faults for line in results.lines}
@@ -679,7 +684,7 @@ def test_a_tournament_at_a_server_that_runs_elsewhere(tmp_path: Path, out: Path)
     )
     try:
         command = [*cups.RUNNER, str(file), "--out", str(out)]
-        runner = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+        runner = subprocess.run(command, capture_output=True, text=True, env=env, timeout=250)
         assert runner.returncode == 0, runner.stderr
         assert read_results(out).complete
         again = subprocess.run([*command[:-1], f"{out}2"], capture_output=True, text=True, env=env)

@@ -12,7 +12,8 @@ import grpc
 import grpc.aio
 import pytest
 from google.rpc import error_details_pb2, status_pb2
-from tests.service.rig import ORGANISER, Rig, Wire, metadata_of, serving, token_of, until
+from tests.patience import PATIENCE_S, until
+from tests.service.rig import ORGANISER, Rig, Wire, metadata_of, serving, token_of
 
 from pegboard.client import Bot, Turn, new_match
 from pegboard.rules import errors
@@ -307,7 +308,7 @@ class AllAtOnce(Bot):
 
     def choose_batch(self, turns: list[Turn]) -> list[object]:  # type: ignore[override]
         """Take the first move of each."""
-        self.go.wait(60)
+        self.go.wait(PATIENCE_S)
         self.sizes.append(len(turns))
         return [0] * len(turns)
 

@@ -151,7 +151,7 @@ def load_tokens(path: Path | None) -> Tokens:
         raise InvalidRequest(f"{path} is not a TOML file: its text is not UTF-8") from None
     try:
         sections = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # TOML, or a number that is too long
+    except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits, lists 1,000 deep
         raise InvalidRequest(f"{path} is not a TOML file: {plain(str(error))}") from None
     for section in sections:
         if section not in _SECTIONS:
