@@ -8,10 +8,11 @@ COMPILED_STAMP := $(COMPILED)/.installed
 NODE_BOT := examples/bots/node_random
 NODE_STAMP := $(NODE_BOT)/node_modules/.installed
 WORKERS ?= 2
+BUSY ?= 8
 # What the contract must stay compatible with: main as it was before this branch or commit.
 AGAINST ?= $(shell git rev-parse --verify -q origin/main~1 || git rev-parse --verify -q main~1 || git rev-parse HEAD)
 
-.PHONY: demo picture all-variants test test-long test-oracle test-polyglot test-compiled compiled check breaking protos bench lock clean
+.PHONY: demo picture all-variants test stress test-long test-oracle test-polyglot test-compiled compiled check breaking protos bench lock clean
 
 demo: $(STAMP) $(NODE_STAMP)  ## play the quickstart tournament and verify its records
 	$(BIN)/pegboard tournament run examples/quickstart.toml
@@ -26,6 +27,9 @@ all-variants: $(STAMP)    ## play every variant there is and verify the records
 
 test: $(STAMP) $(NODE_STAMP)  ## all fast tests
 	$(BIN)/pytest -n $(WORKERS) -m "not long and not oracle and not polyglot"
+
+stress: $(STAMP) $(NODE_STAMP)  ## all fast tests three times, beside 8 busy processes
+	for run in 1 2 3; do $(BIN)/python tests/busy.py $(BUSY) $(MAKE) test || exit 1; done
 
 test-long: $(STAMP)       ## exhaustive distributions, soak, simulation, crashes
 	$(BIN)/pytest -n $(WORKERS) -m long --timeout 1500
@@ -68,6 +72,12 @@ clean:                    ## remove the environment and all caches
 	rm -rf $(VENV) $(COMPILED) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(STAMP): requirements.lock pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "make: no $(PYTHON) here; name a Python of 3.11 or newer:" \
+	  "make PYTHON=python3.11" >&2; exit 1; }
+	@python=$(PYTHON); test ! -x $(BIN)/python || python=$(BIN)/python; \
+	  $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "make: Pegboard needs Python 3.11 or newer, and $$python is $$($$python --version 2>&1 | head -n 1);" \
+	  "make clean, then make PYTHON=python3.11" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	test -x $(BIN)/uv || $(BIN)/python -m pip install -q uv
 	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q --require-hashes -r requirements.lock

@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tests.patience import PATIENCE_S, wait_until
+
 from pegboard.arena.folder import read_records, read_results
 from pegboard.arena.results import Finished, Results
 
@@ -100,11 +102,6 @@ def processes_with(text: str) -> list[int]:
     return found
 
 
-def nothing_left(text: str, within_s: float = 10) -> bool:
-    """Wait until no process has a text in its command line."""
-    deadline = time.monotonic() + within_s
-    while processes_with(text):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
+def nothing_left(text: str, within_s: float = PATIENCE_S) -> bool:
+    """Wait until no process has a text in its command line; return whether there is none."""
+    return wait_until(lambda: not processes_with(text), within_s)

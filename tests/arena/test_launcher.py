@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE_S, wait_until
 
 from pegboard.arena import launcher as module
 from pegboard.arena.launcher import Exhausted, Launcher, LaunchError, Process
@@ -44,14 +45,9 @@ async def start(launcher: Launcher, tmp_path: Path, code: str, memory_mb: int = 
     )
 
 
-def gone(run_id: str, within_s: float = 5.0) -> bool:
-    """Wait until no process of a run is left."""
-    deadline = time.monotonic() + within_s
-    while processes_of(run_id):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
+def gone(run_id: str) -> bool:
+    """Wait until no process of a run is left; return whether there is none."""
+    return wait_until(lambda: not processes_of(run_id))
 
 
 async def test_the_end_of_a_program_is_told_with_its_last_words(tmp_path: Path) -> None:
@@ -89,7 +85,7 @@ async def test_a_log_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with launching() as launcher:
         code = "print('first')\nfor i in range(1000000): print(i)\nprint('last')"
         process = await start(launcher, tmp_path, code)
-        assert await asyncio.wait_for(process.wait(), 60) == 0
+        assert await asyncio.wait_for(process.wait(), PATIENCE_S) == 0
         assert process.last_line() == "last"
     text = (tmp_path / "log.out").read_text()
     assert 25_000 < len(text) <= 50_000
@@ -126,7 +122,7 @@ async def test_a_burst_between_two_cuts_is_bounded_too(tmp_path: Path) -> None:
             folder=tmp_path,
             limits={resource.RLIMIT_FSIZE: 1 << 20},
         )
-        assert await asyncio.wait_for(process.wait(), 60) != 0
+        assert await asyncio.wait_for(process.wait(), PATIENCE_S) != 0
         assert (tmp_path / "log.out").stat().st_size <= 1 << 20
         launcher._warden.send_signal(signal.SIGCONT)
 
@@ -139,7 +135,7 @@ while not Path("go").exists():
 for _ in range(100):
     print("x" * 100_000, flush=True)
 Path("done").touch()
-time.sleep(60)
+time.sleep(600)
 """
 SUSPENDED = """
 import asyncio, os, sys
@@ -151,7 +147,7 @@ async def main(run_id, code):
         command = [sys.executable, "-c", code]
         await starter.start(command, log=Path("log"), env=dict(os.environ), folder=Path.cwd())
         print("started", flush=True)
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
 asyncio.run(main(*sys.argv[1:]))
 """
 
@@ -166,10 +162,9 @@ def test_a_runner_that_is_suspended_holds_no_program_up(tmp_path: Path) -> None:
         assert runner.stdout.readline() == "started\n"
         runner.send_signal(signal.SIGSTOP)
         (tmp_path / "go").touch()
-        deadline = time.monotonic() + 60
-        while not (tmp_path / "done").exists() or (tmp_path / "log.out").stat().st_size > 100_000:
-            assert time.monotonic() < deadline, "it was held up, or its log was not cut"
-            time.sleep(0.02)
+        done, log = tmp_path / "done", tmp_path / "log.out"
+        cut = wait_until(lambda: done.exists() and log.stat().st_size <= 100_000)
+        assert cut, "it was held up, or its log was not cut"
     finally:
         runner.kill()
         runner.communicate()
@@ -230,7 +225,7 @@ async def test_too_many_open_files_are_one_sentence(tmp_path: Path) -> None:
 
 async def test_stopping_is_asked_for_before_it_is_done(tmp_path: Path) -> None:
     """SIGTERM first; SIGKILL for who does not listen."""
-    ready = "print('ready', flush=True); time.sleep(60)"
+    ready = "print('ready', flush=True); time.sleep(600)"
     polite = f"import signal,sys,time; signal.signal(15, lambda *a: sys.exit(7)); {ready}"
     deaf = f"import signal,time; signal.signal(15, signal.SIG_IGN); {ready}"
     with launching() as launcher:
@@ -241,7 +236,7 @@ async def test_stopping_is_asked_for_before_it_is_done(tmp_path: Path) -> None:
         processes = [await start(launcher, folder, code) for folder, code in codes]
         while not all(process.last_line() == "ready" for process in processes):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
-        assert await processes[0].stop(5) == 7
+        assert await processes[0].stop(PATIENCE_S) == 7
         assert await processes[1].stop(0.2) == -signal.SIGKILL
 
 
@@ -249,9 +244,9 @@ async def test_what_a_program_started_ends_with_it(tmp_path: Path) -> None:
     """A shell around a bot is common; the bot must not stay when the shell is gone."""
     run_id = secrets.token_hex(8)
     with Launcher(run_id) as launcher:
-        code = "import subprocess; subprocess.Popen(['sleep', '60'])"
+        code = "import subprocess; subprocess.Popen(['sleep', '600'])"
         process = await start(launcher, tmp_path, code)
-        assert await asyncio.wait_for(process.wait(), 10) == 0
+        assert await asyncio.wait_for(process.wait(), PATIENCE_S) == 0
         assert gone(run_id)
 
 
@@ -259,7 +254,7 @@ async def test_even_what_left_its_group_is_swept_up(tmp_path: Path) -> None:
     """A child in a session of its own is found by its environment when the run ends."""
     run_id = secrets.token_hex(8)
     with Launcher(run_id) as launcher:
-        code = "import subprocess; subprocess.Popen(['sleep', '60'], start_new_session=True)"
+        code = "import subprocess; subprocess.Popen(['sleep', '600'], start_new_session=True)"
         await (await start(launcher, tmp_path, code)).wait()
         assert len(processes_of(run_id)) == 1
     assert gone(run_id)
@@ -268,7 +263,7 @@ async def test_even_what_left_its_group_is_swept_up(tmp_path: Path) -> None:
 async def test_memory_can_be_limited(tmp_path: Path) -> None:
     """A bot that wants more than it may have gets an error of its own."""
     with launching() as launcher:
-        code = "import time; time.sleep(0.5); x = bytearray(600 << 20)"
+        code = "import resource as r\nwhile r.getrlimit(r.RLIMIT_AS)[0] < 0: pass\nbytearray(600 << 20)"
         process = await start(launcher, tmp_path, code, memory_mb=300)
         assert await process.wait() == 1
         assert "MemoryError" in process.ending()
@@ -286,12 +281,12 @@ from pegboard.arena.launcher import Launcher
 async def main():
     launcher = Launcher({run_id!r})
     launcher.tell("tmp", {str(folder)!r})
-    for code in ("import time; time.sleep(60)",
-                 "import subprocess; subprocess.run(['sleep', '60'], start_new_session=True)"):
+    for code in ("import time; time.sleep(600)",
+                 "import subprocess; subprocess.run(['sleep', '600'], start_new_session=True)"):
         await launcher.start([sys.executable, "-c", code], log=Path({str(tmp_path / "log")!r}),
                              env=dict(os.environ), folder=Path('/'))
     print("started", flush=True)
-    await asyncio.sleep(60)
+    await asyncio.sleep(600)
 asyncio.run(main())
 """
     runner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
@@ -302,10 +297,7 @@ asyncio.run(main())
     runner.kill()
     runner.wait()
     assert gone(run_id)
-    deadline = time.monotonic() + 5
-    while folder.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not folder.exists()
+    assert wait_until(lambda: not folder.exists())
     runner.stdout.close()
 
 

@@ -67,7 +67,14 @@ def test_what_an_address_means(text: str, address: Address) -> None:
             "host:١",
             "[::1]",
         ),
-        *("unix:/" + "x" * 107, "unix-abstract:x", "unix:/a\0b", "host\n:1", "HTTPS://host:1"),
+        *(
+            "unix:/" + "x" * 107,
+            "unix-abstract:x",
+            "unix:/a,b",
+            "unix:/a\0b",
+            "host\n:1",
+            "HTTPS://host:1",
+        ),
     ],
 )
 def test_what_is_not_an_address(text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.matches.fakes import opened, play, request, settle
+from tests.patience import PATIENCE_S
 
 from pegboard.matches.rejection import Rejection, RejectionReason
 
@@ -61,8 +62,8 @@ async def test_waiting_ends_with_something_to_take() -> None:
     await settle()
     assert not waiting.done()
     await host.begin("a")
-    await asyncio.wait_for(waiting, 1)
-    await asyncio.wait_for(box.wait(), 1)
+    await asyncio.wait_for(waiting, PATIENCE_S)
+    await asyncio.wait_for(box.wait(), PATIENCE_S)
 
 
 async def test_a_newer_connection_takes_over_with_all_open_turns() -> None:
@@ -74,7 +75,7 @@ async def test_a_newer_connection_takes_over_with_all_open_turns() -> None:
     waiting = asyncio.create_task(old.wait())
     await settle()
     new = host.connect("a")
-    await asyncio.wait_for(waiting, 1)
+    await asyncio.wait_for(waiting, PATIENCE_S)
     assert old.replaced
     assert not old.take()
     old.close()
@@ -98,7 +99,7 @@ async def test_events_come_only_to_those_who_want_them_and_from_the_start() -> N
     waiting = asyncio.create_task(eager.wait())
     await settle()
     assert host.answer("b", "m", 1, turn.turn_id, index=0) is None
-    await asyncio.wait_for(waiting, 1)
+    await asyncio.wait_for(waiting, PATIENCE_S)
     assert eager.take().events == [(match, 0, 1)]
     assert host.resign("b", "m", 1) is None
     await host.stored()
@@ -124,7 +125,7 @@ async def test_a_rejection_joins_the_next_delivery() -> None:
     box = host.connect("a")
     rejection = Rejection(RejectionReason.STALE_TURN, "late", 0)
     box.reject("m", 0, 1, rejection)
-    await asyncio.wait_for(box.wait(), 1)
+    await asyncio.wait_for(box.wait(), PATIENCE_S)
     assert box.take().rejected == [("m", 0, 1, rejection)]
 
 
@@ -154,4 +155,4 @@ async def test_a_poll_ends_without_a_turn_when_none_comes() -> None:
     waiting = asyncio.create_task(host.next_turn("a", "", 60))
     await settle()
     await host.close()
-    assert await asyncio.wait_for(waiting, 1) is None
+    assert await asyncio.wait_for(waiting, PATIENCE_S) is None

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.matches.fakes import GAMES, Hosted, opened, play, request, settle
+from tests.patience import PATIENCE_S, until
 
 from pegboard.matches.host import HostSettings
 from pegboard.matches.match import Match
@@ -236,7 +237,7 @@ async def test_strict_publishes_turns_and_events_only_when_stored(tmp_path: Path
         assert not box.take()
     waiting = asyncio.create_task(box.wait())
     await host.stored()
-    await asyncio.wait_for(waiting, 1)
+    await asyncio.wait_for(waiting, PATIENCE_S)
     assert match.event_count == 3
     delivery = box.take()
     assert [turn.turn_id for turn in delivery.turns] == [2]
@@ -309,10 +310,7 @@ async def test_moves_are_stored_within_20_ms_though_nobody_waits(tmp_path: Path)
     match = await host.begin("a", "a")
     play(host, match, box, moves=3)
     assert rows_of(path, "SELECT count(*) FROM journal") == [(0,)]
-    for _ in range(200):  # this machine may be busy; the timer is 10 ms
-        await asyncio.sleep(0.005)
-        if rows_of(path, "SELECT count(*) FROM journal") != [(0,)]:
-            break
+    await until(lambda: rows_of(path, "SELECT count(*) FROM journal") != [(0,)])
     ((lines,),) = rows_of(path, "SELECT lines FROM journal")
     assert str(lines).startswith("1 0 GUARD 0\n1 1 GUARD 0\n")
     await host.close()
@@ -334,19 +332,12 @@ async def test_what_somebody_is_told_is_synced(durability: Durability, tmp_path:
     box = {"a": host.connect("a")}
     match = await host.begin("a", options={"stones": "6"})
     play(host, match, box, moves=1)
-    for _ in range(200):
-        await asyncio.sleep(0.005)
-        if (True, durability is Durability.STRICT) in synced:
-            break
-    assert (True, durability is Durability.STRICT) in synced
+    await until(lambda: (True, durability is Durability.STRICT) in synced)
     play(host, match, box, moves=1)
     await host.stored()
     assert synced[-1] == (True, True), "somebody waited"
     play(host, match, box, moves=1)
-    for _ in range(200):
-        await asyncio.sleep(0.005)
-        if not host._commits._moves and not host._commits._busy:
-            break
+    await until(lambda: not host._commits._moves and not host._commits._busy)
     statements: list[str] = []
     host._store._writer.set_trace_callback(statements.append)
     await host.stored()
@@ -395,15 +386,12 @@ async def test_turns_wait_for_a_store_that_is_slow(
     write, gate = host._store.write, threading.Event()
 
     def slow(*args: Any) -> None:
-        gate.wait(10)
+        gate.wait(PATIENCE_S)
         write(*args)
 
     monkeypatch.setattr(host._store, "write", slow)
     assert play(host, match, box, moves=1) == 1
-    for _ in range(500):
-        await asyncio.sleep(0.01)
-        if host._commits.holding:
-            break
+    await until(lambda: host._commits.holding)
     assert play(host, match, box) == 1, "the turn that was out"
     seen = match.event_count
     gate.set()

@@ -12,6 +12,7 @@ from typing import Any
 
 import grpc
 import grpc.aio
+from tests.patience import PATIENCE_S
 
 from pegboard.client import Bot, Organiser, Player, Turn, new_match
 from pegboard.client.bot import as_bot
@@ -49,13 +50,6 @@ def token_file(folder: Path) -> Path:
     return path
 
 
-async def until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
-    """Wait for a condition of the server's."""
-    async with asyncio.timeout(timeout_s):
-        while not condition():  # noqa: ASYNC110 - what is looked at has no event
-            await asyncio.sleep(0.001)
-
-
 @dataclass
 class Rig:
     """A running server."""
@@ -91,7 +85,7 @@ class Rig:
             (match,) = await organiser.create([new_match(variant, bots, **more)])
         return match.name
 
-    async def result(self, name: str, timeout_s: float = 20.0) -> match_pb2.Result:
+    async def result(self, name: str, timeout_s: float = PATIENCE_S) -> match_pb2.Result:
         """Wait for the end of a match."""
         async with self.organiser() as organiser, asyncio.timeout(timeout_s):
             async for _ in organiser.watch(name):
@@ -123,7 +117,7 @@ class Wire:
 
     async def read(self) -> play_pb2.PlayResponse | None:
         """Return the next message, None at the end."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             data = await self.call.read()
         return None if data is grpc.aio.EOF else play_pb2.PlayResponse.FromString(data)
 

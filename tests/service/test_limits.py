@@ -12,7 +12,8 @@ import grpc
 import grpc.aio
 import pytest
 from google.rpc import error_details_pb2, status_pb2
-from tests.service.rig import ORGANISER, Rig, metadata_of, serving, token_of, until
+from tests.patience import PATIENCE_S, until
+from tests.service.rig import ORGANISER, Rig, metadata_of, serving, token_of
 
 from pegboard.client import Bot, Turn, new_match
 from pegboard.rules import errors
@@ -289,6 +290,7 @@ async def test_departures_are_not_faults(monkeypatch: pytest.MonkeyPatch) -> Non
                 hello = play_pb2.Hello(token=token_of("zoe"), protocol_version=1, events=True)
                 await call.write(play_pb2.PlayRequest(hello=hello).SerializeToString())
                 await call.read()
+                await until(lambda: len(rig.server._play._sessions) == 1)
                 (session,) = rig.server._play._sessions
                 await until(partial(is_stalled, session))
                 call.cancel()
@@ -305,7 +307,7 @@ class AllAtOnce(Bot):
 
     def choose_batch(self, turns: list[Turn]) -> list[object]:  # type: ignore[override]
         """Take the first move of each."""
-        self.go.wait(60)
+        self.go.wait(PATIENCE_S)
         self.sizes.append(len(turns))
         return [0] * len(turns)
 

@@ -12,6 +12,7 @@ import pytest
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tests.patience import PATIENCE_S
 from tests.service.rig import ORGANISER, metadata_of, serving, token_of
 
 from pegboard.client import new_match
@@ -25,6 +26,7 @@ from pegboard.service.match_service import (
     RESULTS_PER_MESSAGE,
     finished_messages,
 )
+from pegboard.service.settings import Limits
 from pegboard.service.tokens import bearer_token, load_tokens
 from pegboard.v1 import match_pb2, match_pb2_grpc
 from pegboard.wire.records import read_record, record_message
@@ -362,13 +364,14 @@ async def test_health_and_reflection() -> None:
 
 async def test_stopping_does_not_wait_for_watchers() -> None:
     """They end with UNAVAILABLE at once, and ask again when the server is back."""
-    async with serving() as rig, rig.organiser() as organiser:
+    limits = Limits(stop_s=10 * PATIENCE_S)  # what watchers would be waited for
+    async with serving(limits) as rig, rig.organiser() as organiser:
         name = await rig.match("alice", "bob")
         finished = organiser.watch_finished("cup")
         assert (await anext(finished)).caught_up
         events = organiser.watch(name)
         await anext(events)
-        async with asyncio.timeout(0.9):  # less than Limits.stop_s of the rig
+        async with asyncio.timeout(PATIENCE_S):
             await rig.server.stop()
         with pytest.raises(errors.Unavailable):
             await anext(finished)

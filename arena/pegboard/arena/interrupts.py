@@ -63,6 +63,6 @@ class Interrupts:
         if self.count == 1:
             self._first()
             return
-        if sys.stderr.isatty():
+        if sys.stderr is not None and sys.stderr.isatty():
             os.write(2, _SHOW_CURSOR)  # a live display may have hidden it
         os._exit(EXIT_INTERRUPTED)  # the warden kills what runs, nothing written is lost

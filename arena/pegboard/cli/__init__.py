@@ -1,1 +1,6 @@
 """The `pegboard` command. `main` says what there is; every other module is one command."""
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - before anything is imported that an old Python lacks
+    sys.exit("pegboard: needs Python 3.11 or newer, and this is " + sys.version.split()[0])

@@ -143,13 +143,15 @@ def load_tokens(path: Path | None) -> Tokens:
     if path is None:
         return DevelopmentTokens()
     try:
-        sections = tomllib.loads(_read_secret(path))
+        text = _read_secret(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InvalidRequest(f"cannot read the tokens in {path}: {reason}") from None
     except UnicodeDecodeError:
         raise InvalidRequest(f"{path} is not a TOML file: its text is not UTF-8") from None
-    except (ValueError, RecursionError) as error:  # TOML, or a number that is too long
+    try:
+        sections = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits, lists 1,000 deep
         raise InvalidRequest(f"{path} is not a TOML file: {plain(str(error))}") from None
     for section in sections:
         if section not in _SECTIONS:
