@@ -614,7 +614,8 @@ def test_a_whole_zoo_ends_with_a_table(tmp_path: Path, out: Path) -> None:
     file = cups.write(tmp_path, ONE, TWO, *bad, CRIBBAGE, top=top)
     status, _, errors = cups.finish(cups.start(file, out), timeout_s=900)
     assert status == 1, errors
-    assert "deaf never made a move in any match" in errors
+    for kind in ("illegal", "deaf", "holder", "poller"):
+        assert f"{kind} never made a move in any match" in errors
     results, ended = read_results(out), list(read_records(out / "records.jsonl"))
     assert results.complete
     faults = {line.bot: line.faults for line in results.lines}

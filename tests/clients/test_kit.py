@@ -138,9 +138,7 @@ def test_a_second_claim_too_high_stands_as_0() -> None:
         """Claim all there can be, twice; what is needed where that is known to be there."""
         if turn.number is None or not isinstance(turn.moves[0], Claim | Play):
             return 0
-        if (
-            len(turn.refused) == 2
-        ):  # the second stood for nothing, since the points that win are there
+        if len(turn.refused) == 2:  # the second did not stand: the points that win are there
             return 0, 20 - turn.view.scores[turn.seat]
         refused.append(len(turn.refused))
         return 0, turn.number[1] - len(turn.refused)

@@ -290,6 +290,7 @@ async def test_departures_are_not_faults(monkeypatch: pytest.MonkeyPatch) -> Non
                 hello = play_pb2.Hello(token=token_of("zoe"), protocol_version=1, events=True)
                 await call.write(play_pb2.PlayRequest(hello=hello).SerializeToString())
                 await call.read()
+                await until(lambda: len(rig.server._play._sessions) == 1)
                 (session,) = rig.server._play._sessions
                 await until(partial(is_stalled, session))
                 call.cancel()

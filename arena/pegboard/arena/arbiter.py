@@ -78,8 +78,8 @@ class Arbiter:
             label=self._label,
             nonce=fixture.nonce,
             seed=fixture.seed,
-            # The other seat orders of the block have the same deals.
-            withhold_seed=True,
+            # The other seat orders of the block have the same deals: the server seals it until all of
+            # them have a result, and then everyone may check the deals.
             block=fixture.nonce,
             block_matches=fixture.block_matches,
             match_id=name,

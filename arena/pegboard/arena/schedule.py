@@ -247,7 +247,7 @@ def _seat_orders(chosen: tuple[int, ...], which: str, sides: tuple[int, ...] | N
     """Return who sits where. Pairings of equal shape share the answer.
 
     With `all` a block has all distinct orders. With `rotations` it has those of one circle, the next
-    block those of the next, so that nobody always has the same neighbours: (n-1)! circles, fewer
+    block those of the next, so that no bot always has the same neighbours: (n-1)! circles, fewer
     where a bot holds several seats and circles coincide.
     """
     blocks: tuple[Orders, ...]

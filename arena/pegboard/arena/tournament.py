@@ -190,11 +190,7 @@ class Tournament:
 
     def _say_who_never_moved(self, results: Results) -> int:
         """Say which bots' results mean nothing, since they never moved in any match."""
-        faults = {line.bot: sum(line.faults.values()) for line in results.lines}
-        suspects = {
-            line.bot for line in results.lines if line.games <= faults[line.bot] or not line.games
-        }
-        found = motionless(self._folder.path / "records.jsonl", suspects) if suspects else set()
+        found = motionless(self._folder.path / "records.jsonl", results.bots)
         for bot in sorted(found):
             self._reporter.note(f"{bot} never made a move in any match; its results mean nothing")
         return EXIT_ABSENT if found else EXIT_DONE

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class MatchServiceStub(object):
-    """Hosts matches. Creating and cancelling need an organiser's token.
+    """Hosts matches. Creating and ending them needs an organiser's token; reading them needs any token,
+    unless the server is public.
     """
 
     def __init__(self, channel):
@@ -83,7 +84,8 @@ class MatchServiceStub(object):
 
 
 class MatchServiceServicer(object):
-    """Hosts matches. Creating and cancelling need an organiser's token.
+    """Hosts matches. Creating and ending them needs an organiser's token; reading them needs any token,
+    unless the server is public.
     """
 
     def CreateMatch(self, request, context):
@@ -207,7 +209,8 @@ def add_MatchServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MatchService(object):
-    """Hosts matches. Creating and cancelling need an organiser's token.
+    """Hosts matches. Creating and ending them needs an organiser's token; reading them needs any token,
+    unless the server is public.
     """
 
     @staticmethod

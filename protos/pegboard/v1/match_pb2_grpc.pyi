@@ -170,7 +170,9 @@ _MatchServiceGetRecordType = typing_extensions.TypeVar(
 )
 
 class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServiceBatchCreateMatchesType, _MatchServiceGetMatchType, _MatchServiceListMatchesType, _MatchServiceCancelMatchType, _MatchServiceForfeitMatchType, _MatchServiceWatchMatchType, _MatchServiceWatchFinishedMatchesType, _MatchServiceGetRecordType]):
-    """Hosts matches. Creating and cancelling need an organiser's token."""
+    """Hosts matches. Creating and ending them needs an organiser's token; reading them needs any token,
+    unless the server is public.
+    """
 
     @typing.overload
     def __init__(self: MatchServiceStub[
@@ -323,7 +325,9 @@ MatchServiceAsyncStub: typing_extensions.TypeAlias = MatchServiceStub[
 ]
 
 class MatchServiceServicer(metaclass=abc.ABCMeta):
-    """Hosts matches. Creating and cancelling need an organiser's token."""
+    """Hosts matches. Creating and ending them needs an organiser's token; reading them needs any token,
+    unless the server is public.
+    """
 
     @abc.abstractmethod
     def CreateMatch(

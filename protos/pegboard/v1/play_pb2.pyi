@@ -68,7 +68,7 @@ Global___RejectionReason: typing_extensions.TypeAlias = RejectionReason
 
 @typing.final
 class PlayRequest(google.protobuf.message.Message):
-    """Any of the fields may be set; several moves may travel together."""
+    """Any of the fields may be set; several moves may travel together. At most 256 KiB."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -80,7 +80,7 @@ class PlayRequest(google.protobuf.message.Message):
     """Answers `PlayResponse.heartbeat` with the same number."""
     @property
     def hello(self) -> Global___Hello:
-        """In the first message, and only there."""
+        """In the first message, and only there; that one has at most 16 KiB."""
 
     @property
     def answers(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Answer]: ...
@@ -357,7 +357,7 @@ Global___NumberRange: typing_extensions.TypeAlias = NumberRange
 
 @typing.final
 class Answer(google.protobuf.message.Message):
-    """The move a seat makes, as an index into the listed moves or as the typed move."""
+    """The move a seat makes, as an index into the listed moves or as the typed move (at most 128 bytes)."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -429,6 +429,7 @@ class MoveRejected(google.protobuf.message.Message):
     DETAIL_FIELD_NUMBER: builtins.int
     ATTEMPTS_LEFT_FIELD_NUMBER: builtins.int
     match: builtins.str
+    """As in the answer, cut off after 80 characters."""
     seat: builtins.int
     turn_id: builtins.int
     reason: Global___RejectionReason.ValueType

@@ -33,7 +33,7 @@ def refuse(context: Any, error: Exception, method: str) -> None:
     if not isinstance(error, PegboardError):
         error = server_fault(error, method)
     elif isinstance(error, StoreError):
-        _log.warning("store_error", method=method, reason=str(error))
+        _log.info("store_error", method=method, reason=str(error))
         error = StoreError("the server cannot use its store; try again later")
     status = rpc_status.to_status(status_of(error))
     context.set_code(status.code)
