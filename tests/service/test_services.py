@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 from tests.service.rig import ORGANISER, metadata_of, serving, token_of
 
 from pegboard.client import new_match
@@ -375,6 +376,34 @@ async def test_stopping_does_not_wait_for_watchers() -> None:
             await rig.server.stop()
         with pytest.raises(errors.Unavailable):
             await anext(finished)
+
+
+async def test_calls_under_way_while_the_server_stops_are_unavailable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The store closes beneath them: no fault of the server, and worth trying again."""
+    called, release = asyncio.Event(), asyncio.Event()
+
+    async with serving() as rig, rig.organiser() as organiser:
+
+        async def create(_requests: object) -> object:
+            called.set()
+            await release.wait()
+            raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
+
+        monkeypatch.setattr(rig.server._gate, "_closed", True)
+        with pytest.raises(errors.Unavailable, match="the server is stopping"):
+            await organiser.get("matches/x")
+        monkeypatch.setattr(rig.server._gate, "_closed", False)
+        monkeypatch.setattr(rig.host, "create", create)
+        creating = asyncio.create_task(organiser.create([new_match("draw", ["alice", "bob"])]))
+        await called.wait()
+        stopping = asyncio.create_task(rig.server.stop())
+        await until(lambda: rig.server._gate._closed)
+        release.set()
+        with pytest.raises(errors.Unavailable):
+            await creating
+        await stopping
 
 
 def write(folder: Path, text: str) -> Path:

@@ -109,6 +109,7 @@ class Server:
 
     def __init__(self, host: MatchHost, gate: Gate) -> None:
         self._host = host
+        self._gate = gate
         self._limits = gate.limits
         self._stopping: asyncio.Task[None] | None = None
         self._server = grpc.aio.server(options=server_options(gate.limits))
@@ -199,7 +200,8 @@ class Server:
         await self._health.enter_graceful_shutdown()
         self._play.stop()
         ending = asyncio.create_task(self._server.stop(self._limits.stop_s))
-        await asyncio.sleep(0)  # from here on no new call comes
+        await asyncio.sleep(0)
+        self._gate.close()  # gRPC hands over calls that it had taken before
         await self._host.close()  # watchers end by this
         await self.probe.stop()
         await ending

@@ -74,7 +74,7 @@ def _unary(
                 response = await behaviour(request.read(data), context)
             serialised: bytes = response.SerializeToString()
         except Exception as error:
-            refuse(context, error, request.method)
+            refuse(context, request.gate.told(error), request.method)
             return b""
         return serialised
 
@@ -92,6 +92,6 @@ def _streaming(
                     async for response in responses:
                         await context.write(response.SerializeToString())
         except Exception as error:
-            refuse(context, error, request.method)
+            refuse(context, request.gate.told(error), request.method)
 
     return answer

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any, NamedTuple
 
-from pegboard.rules.errors import TooManyRequests
+from pegboard.rules.errors import PegboardError, StoreError, TooManyRequests, Unavailable
 from pegboard.service.allowance import Allowance, Allowances
 from pegboard.service.settings import Limits
 from pegboard.service.tokens import Caller, Tokens, bearer_token
+
+_STOPPING = "the server is stopping; connect again"
 
 
 class Access(Enum):
@@ -43,6 +45,19 @@ class Gate:
         self.limits = limits
         self._public = public
         self._allowances = Allowances(limits.excess_burst, limits.excess_per_s)
+        self._closed = False
+
+    def close(self) -> None:
+        """Let nobody in any more: the server is stopping."""
+        self._closed = True
+
+    def told(self, error: Exception) -> Exception:
+        """Return the error that a caller is told for the one that ended its call.
+
+        While the server stops, calls under way lose host and store beneath them: that is not a fault.
+        """
+        ours = isinstance(error, StoreError) or not isinstance(error, PegboardError)
+        return Unavailable(_STOPPING) if self._closed and ours else error
 
     def caller(self, context: Any) -> Caller:
         """Return who calls. Raises `Unauthenticated` for a token that nobody has."""
@@ -60,8 +75,10 @@ class Gate:
     def admit(self, context: Any, call: Call) -> Allowance | None:
         """Let a call in, and charge it. Return the allowance of the caller, None for organisers.
 
-        Raises `Unauthenticated`, `PermissionDenied` or `TooManyRequests`.
+        Raises `Unavailable`, `Unauthenticated`, `PermissionDenied` or `TooManyRequests`.
         """
+        if self._closed:
+            raise Unavailable(_STOPPING)
         caller = self.caller(context)
         match call.access:
             case Access.BOT:
