@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -344,7 +345,7 @@ def test_bots_that_do_not_come_are_named_before_anything_is_rated(
     tmp_path: Path, out: Path
 ) -> None:
     """All of them at once, with status 1; mended, the same command plays."""
-    top = "blocks = 1\n[time]\nstartup_ms = 8000"
+    top = "blocks = 1\n[time]\nmove_ms = 90000\nstartup_ms = 8000"
     parts = ("[[bots]]\n" + part.removeprefix("[[bots]]\n") for part in ABSENT.values())
     file = cups.write(tmp_path, ONE, *parts, CRIBBAGE, top=top)
     status, table, errors = cups.finish(cups.start(file, out))
@@ -600,8 +601,19 @@ ZOO_ABSENT = (
 )
 """Those that make none: the check before a run names them."""
 
-ZOO_EITHER = (*("huge", "chatter", "resigner", "longnames", "stutter", "loudkit", "revolving"),)
+ZOO_EITHER = ("huge", "chatter", "resigner", "longnames", "stutter", "loudkit", "revolving")
 """They send far too much at once; whether a move comes first is a matter of time."""
+
+
+ZOO_HARMLESS = ("spy",)
+"""Those that only try to see too much; tests/service/test_zoo.py plays with them."""
+
+
+def test_every_kind_of_the_zoo_has_its_place() -> None:
+    """A new bad bot is told how a tournament has to take it."""
+    source = (Path(__file__).parents[1] / "bots" / "zoo.py").read_text(encoding="utf-8")
+    kinds = re.findall(r"^        (\w+),$", source.partition("KINDS:")[2], re.MULTILINE)
+    assert sorted(kinds) == sorted((*ZOO, *ZOO_ABSENT, *ZOO_EITHER, *ZOO_HARMLESS))
 
 
 @pytest.mark.long

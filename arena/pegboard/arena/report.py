@@ -324,13 +324,17 @@ def results_view(results: Results, console: Console) -> list[RenderableType]:
     ]
     if results.unrated:
         parts.append(Text(f"{results.unrated} matches had no result and are not rated"))
-    parts.append(Text(_FOOTNOTE, style="dim"))
+    parts.append(Text(_footnote(parts), style="dim"))
     return parts
 
 
-_FOOTNOTE = (
-    "score and Elo with 95 % intervals over duplicate blocks; a cell is the score against that bot"
-)
+def _footnote(parts: Iterable[RenderableType]) -> str:
+    """Return what the columns mean, those of a crosstable only where one was wide enough to print."""
+    tables = [part for part in parts if isinstance(part, RichTable)]
+    words = "score and Elo with 95 % intervals over duplicate blocks"
+    if any(column.header == "v 1" for table in tables for column in table.columns):
+        words += "; a cell is the score against that bot"
+    return words
 
 
 def event_title(event: EventTable) -> str:
