@@ -25,6 +25,7 @@ from pegboard.service.allowance import ACCOUNTS_KEPT, Allowance, Allowances
 from pegboard.service.match_service import (
     RESULTS_BYTES,
     RESULTS_PER_MESSAGE,
+    MatchService,
     finished_messages,
 )
 from pegboard.service.settings import Limits
@@ -386,7 +387,7 @@ async def test_calls_under_way_while_the_server_stops_are_unavailable(
 
     async with serving() as rig, rig.organiser() as organiser:
 
-        async def create(_requests: object) -> object:
+        async def create(_service: object, _requests: object) -> object:
             called.set()
             await release.wait()
             raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
@@ -395,7 +396,7 @@ async def test_calls_under_way_while_the_server_stops_are_unavailable(
         with pytest.raises(errors.Unavailable, match="the server is stopping"):
             await organiser.get("matches/x")
         monkeypatch.setattr(rig.server._gate, "_closed", False)
-        monkeypatch.setattr(rig.host, "create", create)
+        monkeypatch.setattr(MatchService, "_create", create)
         creating = asyncio.create_task(organiser.create([new_match("draw", ["alice", "bob"])]))
         await called.wait()
         stopping = asyncio.create_task(rig.server.stop())
