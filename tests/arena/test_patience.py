@@ -8,20 +8,23 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pegboard.arena import limits, patience
+from pegboard.arena import limits, patience, rollcall
 from pegboard.arena.ages import Ages
-from pegboard.arena.config import Bot, Contest
+from pegboard.arena.config import Bot, Config, Contest
+from pegboard.arena.entrant import Entrant
 from pegboard.arena.environment import bot_environment, helper_environment, isolated_python
 from pegboard.arena.patience import Patience
-from pegboard.arena.rollcall import opening
+from pegboard.arena.rollcall import Rollcall, opening
 from pegboard.arena.venue import VenueError
 from pegboard.rules import catalog
 from pegboard.rules.errors import Unavailable, UnknownMatch
+from pegboard.v1 import match_pb2
 
 
 class Somewhere:
@@ -184,3 +187,49 @@ def test_the_second_signal_ends_a_process_that_computes(number: signal.Signals) 
     finally:
         process.kill()
         process.communicate()
+
+
+class Checks:
+    """An organiser whose server cancels the first check match; the bot comes at the fifth look."""
+
+    def __init__(self) -> None:
+        self.matches: list[match_pb2.Match] = []
+        self.looks = 0
+
+    async def create(
+        self, requests: Sequence[match_pb2.CreateMatchRequest]
+    ) -> list[match_pb2.Match]:
+        """Create running matches, the first one cancelled."""
+        for request in requests:
+            match = match_pb2.Match(name=f"matches/{request.match_id}", spec=request.spec)
+            match.state = match_pb2.MATCH_STATE_RUNNING
+            if not self.matches:
+                match.state = match_pb2.MATCH_STATE_FINISHED
+                match.result.termination = match_pb2.TERMINATION_CANCELLED
+            self.matches.insert(0, match)
+        return self.matches
+
+    async def list_matches(self, _label: str) -> AsyncIterator[match_pb2.Match]:
+        """Yield all of them, newest first."""
+        self.looks += 1
+        if self.looks == 5:
+            self.matches[0].event_count = 1000
+        for match in self.matches:
+            yield match
+
+    async def cancel(self, _name: str) -> None:
+        """Do nothing."""
+
+
+async def test_a_check_match_without_a_result_is_made_again_once(
+    notes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often it is looked at until its bot comes."""
+    monkeypatch.setattr(rollcall, "POLL_S", 0.001)
+    bot = Bot(name="a", command=("a",))
+    config = Config(name="c", bots=(bot,), events=(Contest(variant="cribbage", seats=2),))
+    organiser: Any = Checks()
+    waiting = Patience(Somewhere(), "", 0, notes.append)
+    check = Rollcall(config, "run", organiser, waiting, notes.append, partner="b")
+    assert await check.call([Entrant(bot, "a", 0)]) == {}
+    assert len(organiser.matches) == 2

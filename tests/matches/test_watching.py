@@ -66,6 +66,7 @@ BAD: list[tuple[CreateRequest, type[PegboardError], str]] = [
     (request("a", id="x" * 64), InvalidRequest, "at most 63"),
     (request("a", seed=b"short"), InvalidRequest, "32 bytes, not 5"),
     (request("a", time_control=TimeControl(move_ms=-1)), InvalidRequest, "milliseconds"),
+    (request("a", time_control=TimeControl(match_ms=-1)), InvalidRequest, "milliseconds"),
     (request("a", id="good"), AlreadyExists, "match good exists"),
 ]
 

@@ -106,6 +106,9 @@ def test_without_ipv6_localhost_is_one_address(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(socket, "socket", only_ipv4)
     (place,) = find_places(["localhost:0"])
     assert place.addresses == ("127.0.0.1",)
+    for host in ("[::1]", "[::]"):
+        with pytest.raises(InvalidRequest, match="IPv6 is switched off here"):
+            find_places([f"{host}:0"])
 
 
 def test_an_address_that_a_dead_connection_remembers_is_taken_again() -> None:

@@ -18,6 +18,8 @@ from tests.service.rig import ORGANISER, Rig, Wire, metadata_of, serving, token_
 from pegboard.client import Bot, Turn, new_match
 from pegboard.rules import errors
 from pegboard.rules.plain import plain, quoted, sentence
+from pegboard.service.allowance import Allowance
+from pegboard.service.play_service import hello_cost
 from pegboard.service.session import PlaySession
 from pegboard.service.settings import Limits
 from pegboard.v1 import cribbage_pb2, match_pb2, play_pb2
@@ -331,6 +333,14 @@ async def test_the_kit_answers_many_turns_in_messages_that_are_taken() -> None:
             await until(lambda: session.turns_sent >= 2 * turns)
             assert max(bot.sizes) > 256
             assert session in rig.server._play._sessions
+
+
+def test_a_bot_can_come_back_to_any_number_of_matches() -> None:
+    """A `Hello` costs more for running matches, but never what no allowance has."""
+    limits = Limits()
+    assert hello_cost(limits, 0) == limits.hello_units
+    assert hello_cost(limits, 500) == limits.hello_units + 50
+    Allowance(limits.excess_burst, limits.excess_per_s).spend(2 * hello_cost(limits, 100_000))
 
 
 async def test_answers_to_open_turns_cost_nothing() -> None:

@@ -61,6 +61,7 @@ class Rollcall:
         self._partner = partner
         self._seed, self._events = opening(self._contest)
         self._made = count(1)
+        self._void: set[str] = set()  # matches without a result, in whose place another was made
 
     async def call(self, entrants: Iterable[Entrant]) -> dict[str, str]:
         """Wait until every process has come or cannot; return why not, by name."""
@@ -114,7 +115,9 @@ class Rollcall:
         moved = match.event_count > self._events + over
         result = match.result
         if over and not moved and result.termination in _NO_RESULT:
-            await self._create([name])
+            if match.name not in self._void:
+                self._void.add(match.name)
+                await self._create([name])
         elif over and not moved and result.termination in _STAYED_AWAY and not result.seat_at_fault:
             entrant = waiting.pop(name)
             words = entrant.last_words()

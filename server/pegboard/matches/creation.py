@@ -132,7 +132,7 @@ class Creation:
     def _check_id(self, match_id: str) -> None:
         if not MATCH_ID.fullmatch(match_id):
             raise InvalidRequest(
-                f"no match id {match_id[:80]!r}; use at most 63 lower-case letters, digits and hyphens"
+                f"no match id {quoted(match_id)}; use at most 63 lower-case letters, digits and hyphens"
             )
         registry = self._registry
         taken = match_id in registry.running or match_id in self._ids
@@ -186,7 +186,8 @@ class Creation:
         _check_texts(spec)
         _check_block(spec)
         control = spec.time_control
-        if min(control.bank_ms, control.increment_ms, control.move_ms, control.startup_ms) < 0:
+        times_ms = (control.bank_ms, control.increment_ms, control.move_ms, control.startup_ms)
+        if min(*times_ms, control.match_ms) < 0:
             raise InvalidRequest("times are milliseconds, 0 or more")
         if not (control.move_ms and control.startup_ms):
             control = replace(

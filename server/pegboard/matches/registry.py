@@ -14,6 +14,7 @@ from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store import NUMBER_MAX, Standing, Store
 from pegboard.rules.errors import InvalidRequest, PegboardError, SeatsError, UnknownMatch
 from pegboard.rules.game import Game
+from pegboard.rules.plain import quoted
 
 Matches = list[Match]
 
@@ -66,7 +67,7 @@ class Registry:
         """Return the match. Raises `UnknownMatch`."""
         match = self.find(match_id)
         if match is None:
-            raise UnknownMatch(f"no match {match_id[:80]!r}")
+            raise UnknownMatch(f"no match {quoted(match_id)}")
         return match
 
     def by_request(self, request_id: str) -> Match | None:

@@ -102,6 +102,10 @@ def _find_place(host: str, port: int, held: contextlib.ExitStack) -> Place:
             where = f"{_bracketed(address)}:{number}"
             raise InvalidRequest(f"cannot listen on {where} ({plain(host)}): {reason}") from None
         held.callback(taken.close)
+        if not found:
+            raise InvalidRequest(
+                f"cannot listen on {plain(host)}: IPv6 is switched off here; choose another address"
+            )
         return Place(_bracketed(host), tuple(found), number)
 
 

@@ -12,7 +12,7 @@ from pegboard.service.allowance import Allowance, Allowances
 from pegboard.service.settings import Limits
 from pegboard.service.tokens import Caller, Tokens, bearer_token
 
-_STOPPING = "the server is stopping; connect again"
+STOPPING = "the server is stopping; connect again"
 
 
 class Access(Enum):
@@ -57,7 +57,7 @@ class Gate:
         While the server stops, calls under way lose host and store beneath them: that is not a fault.
         """
         ours = isinstance(error, StoreError) or not isinstance(error, PegboardError)
-        return Unavailable(_STOPPING) if self._closed and ours else error
+        return Unavailable(STOPPING) if self._closed and ours else error
 
     def caller(self, context: Any) -> Caller:
         """Return who calls. Raises `Unauthenticated` for a token that nobody has."""
@@ -78,7 +78,7 @@ class Gate:
         Raises `Unavailable`, `Unauthenticated`, `PermissionDenied` or `TooManyRequests`.
         """
         if self._closed:
-            raise Unavailable(_STOPPING)
+            raise Unavailable(STOPPING)
         caller = self.caller(context)
         match call.access:
             case Access.BOT:

@@ -16,9 +16,10 @@ from pegboard.rules.errors import InvalidRequest, TooManyRequests, Unavailable
 from pegboard.rules.plain import plain
 from pegboard.service.calls import service_handler
 from pegboard.service.errors import refuse
-from pegboard.service.gate import Access, Call, Gate
+from pegboard.service.gate import STOPPING, Access, Call, Gate
 from pegboard.service.messages import match_id, rejected_message
 from pegboard.service.session import PlaySession, Traffic, encode_turn, typed_answer
+from pegboard.service.settings import Limits
 from pegboard.service.tokens import bearer_token
 from pegboard.v1 import play_pb2
 
@@ -27,9 +28,20 @@ SERVICE = play_pb2.DESCRIPTOR.services_by_name["PlayService"]
 CALLS = {"GetTurn": Call(Access.BOT), "SubmitMove": Call(Access.BOT)}
 _MATCHES_PER_UNIT = 10
 """Running matches whose turns are sent again for one unit more of a Hello (`Limits.hello_units`)."""
+_HELLO_SHARE = 4
+"""What the turns sent again cost at most: the burst of an allowance, divided by this."""
 _PULSES_PER_BEAT = 10
 
 _log = structlog.get_logger("pegboard.play")
+
+
+def hello_cost(limits: Limits, running: int) -> int:
+    """Return the units of a `Hello` of a bot that sits in so many running matches.
+
+    At most a part of the burst, since a bot has to be able to come back to any number of matches.
+    """
+    again = running // _MATCHES_PER_UNIT
+    return limits.hello_units + min(again, limits.excess_burst // _HELLO_SHARE)
 
 
 class PlayService:
@@ -65,7 +77,7 @@ class PlayService:
         """End all streams after the write in flight, and take no new ones."""
         self._stopping = True
         for session in self._sessions:
-            session.end(Unavailable("the server is stopping; connect again"))
+            session.end(Unavailable(STOPPING))
 
     async def Play(self, _requests: Any, context: Any) -> None:
         """Serve one stream."""
@@ -78,7 +90,7 @@ class PlayService:
     async def _hello(self, context: Any) -> play_pb2.Hello:
         """Read the first message. Raises `InvalidRequest` where it is not a `Hello`."""
         if self._stopping:
-            raise Unavailable("the server is stopping; connect again")
+            raise Unavailable(STOPPING)
         data = await self._first_message(context)
         if data is grpc.aio.EOF:
             raise InvalidRequest("the stream was closed without a Hello; send it first")
@@ -128,8 +140,7 @@ class PlayService:
         token = hello.token or bearer_token(context.invocation_metadata())
         bot = self._gate.tokens.caller(token).require_bot()
         allowance = self._gate.allowance(bot)
-        again = self._host.running_of(bot) // _MATCHES_PER_UNIT
-        allowance.spend(self._limits.hello_units + again)
+        allowance.spend(hello_cost(self._limits, self._host.running_of(bot)))
         await context.write(self._welcome(bot).SerializeToString())
         mailbox = self._host.connect(bot, max_open_turns=hello.max_open_turns, events=hello.events)
         session = PlaySession(self._host, mailbox, context, self._limits, self._traffic, allowance)

@@ -32,7 +32,8 @@ class Limits:
     excess_per_s: float = 200.0
     """...and how fast that allowance refills."""
     hello_units: int = 20
-    """What a `Hello` costs, one more for every ten running matches, whose turns are sent again."""
+    """What a `Hello` costs; one more for every ten running matches, whose turns are sent again, up to a
+    quarter of the burst."""
     calls_at_once: int = 256
     """Calls of one caller that wait for something."""
     greeting_streams: int = 256
