@@ -287,17 +287,18 @@ class OneWriter:
         self.writing = 0
         self.most = 0
         self.written: list[play_pb2.PlayRequest] = []
+        self._began = asyncio.Event()
 
     async def read(self) -> Any:
         """Return the next response, in the end EOF."""
         if len(self.responses) == 1:
-            while not self.writing:
-                await asyncio.sleep(0)
+            await self._began.wait()
         return self.responses.pop(0) if self.responses else grpc.aio.EOF
 
     async def write(self, data: bytes) -> None:
         """Take a message, slowly: other tasks come in between."""
         self.writing += 1
+        self._began.set()
         self.most = max(self.most, self.writing)
         for _ in range(20):
             await asyncio.sleep(0)
