@@ -279,6 +279,50 @@ async def test_a_server_that_says_nothing_is_left(batch_s: float | None) -> None
     await server.stop(0)
 
 
+class OneWriter:
+    """A call that counts the writes under way; its last response comes while one is."""
+
+    def __init__(self, responses: list[play_pb2.PlayResponse]) -> None:
+        self.responses = responses
+        self.begun = asyncio.Event()
+        self.writing = 0
+        self.most = 0
+        self.written: list[play_pb2.PlayRequest] = []
+
+    async def read(self) -> Any:
+        """Return the next response, in the end EOF."""
+        if len(self.responses) == 1:
+            await self.begun.wait()
+        return self.responses.pop(0) if self.responses else grpc.aio.EOF
+
+    async def write(self, data: bytes) -> None:
+        """Take a message, slowly: other tasks come in between."""
+        self.writing += 1
+        self.most = max(self.most, self.writing)
+        self.begun.set()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        self.writing -= 1
+        self.begun.clear()
+        self.written.append(play_pb2.PlayRequest.FromString(data))
+
+    async def code(self) -> grpc.StatusCode:
+        """Return that all went well."""
+        return grpc.StatusCode.OK
+
+
+async def test_a_heartbeat_is_answered_while_answers_are_written() -> None:
+    """By one task at a time: gRPC ends a call with two writes at once."""
+    match = scripted()
+    bot = as_bot(random_choice)
+    bot.choose_batch = lambda turns: [0 for _ in turns]
+    turns = play_pb2.PlayResponse(turns=[match.turn(0).message])
+    call = OneWriter([turns, play_pb2.PlayResponse(heartbeat=7)])
+    await asyncio.wait_for(PlayStream(bot, call, "").play(), PATIENCE_S)
+    assert call.most == 1
+    assert [message.heartbeat for message in call.written if message.heartbeat] == [7]
+
+
 # --- processes ---------------------------------------------------------------------------------
 
 

@@ -62,6 +62,7 @@ class PlayStream:
         self._resigned: list[Turn] = []
         self._heartbeat = 0
         self._wake = asyncio.Event()
+        self._writing = asyncio.Lock()
         self._ended = False
         self._beats = -1  # heartbeats without a word since reading began; -1: not reading
         self._timer: asyncio.TimerHandle | None = None
@@ -177,11 +178,11 @@ class PlayStream:
                         )
                     parts = [self._answer(*pair) for pair in zip(turns, choices, strict=True)]
                 while len(parts) > ANSWERS_AT_ONCE:
-                    await self._call.write(b"".join(parts[:ANSWERS_AT_ONCE]))
+                    await self._write_alone(b"".join(parts[:ANSWERS_AT_ONCE]))
                     del parts[:ANSWERS_AT_ONCE]
                 data = b"".join(parts) + self._rest()
                 if data:
-                    await self._call.write(data)
+                    await self._write_alone(data)
                 if self._ended:
                     return await reader
                 if self._waiting:
@@ -196,10 +197,15 @@ class PlayStream:
                 if self._waiting:
                     self._wake.set()
                 elif self._heartbeat:
-                    await self._call.write(self._rest())
+                    await self._write_alone(self._rest())
         finally:
             self._ended = True
             self._wake.set()
+
+    async def _write_alone(self, data: bytes) -> None:
+        """Write what no other task writes meanwhile: gRPC ends a call with two writes at a time."""
+        async with self._writing:
+            await self._call.write(data)
 
     def _answer(self, turn: Turn, choice: Choice) -> bytes:
         if isinstance(choice, Resign):
