@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.service.rig import ORGANISER, serving, token_of
+from tests.service.rig import ORGANISER, metadata_of, serving, token_of
 
 from pegboard.client import RESIGN, Bot, Turn
 from pegboard.client.testing import random_choice
@@ -351,6 +351,24 @@ async def test_a_view_that_fails_ends_its_match_alone(monkeypatch: pytest.Monkey
         monkeypatch.undo()
         await rig.match("alice", "bob")
         assert (await again.turn()).match != turn.match
+
+
+async def test_a_view_that_fails_for_a_call_ends_its_match_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is not lost on time by the bot that was never told of the turn."""
+    import grpc.aio
+
+    async with serving() as rig, grpc.aio.insecure_channel(rig.address) as channel:
+        broken = await rig.match("alice", "alice", match_id="broken")
+        match = rig.host.get("broken")
+        monkeypatch.setattr(match, "state", Unseen(match.state))
+        get: Any = channel.unary_unary("/pegboard.v1.PlayService/GetTurn")
+        request = play_pb2.GetTurnRequest(match=broken, wait_ms=1000).SerializeToString()
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await get(request, metadata=metadata_of("alice"))
+        assert caught.value.code() is grpc.StatusCode.INTERNAL
+        assert (await rig.result(broken)).termination == match_pb2.TERMINATION_SERVER_FAULT
 
 
 async def test_get_turn_and_submit_move() -> None:

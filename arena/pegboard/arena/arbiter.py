@@ -108,7 +108,9 @@ class Arbiter:
                         lambda: self._organiser.forfeit(f"matches/{name}", seat, detail)
                     )
 
-        names = [name for name in among or tuple(self.running) if name in self.running]
+        names = [
+            name for name in (self.running if among is None else among) if name in self.running
+        ]
         seated = ((name, self._seated(self.running[name])) for name in names)
         await asyncio.gather(
             *(forfeit_one(name, bots.index(process)) for name, bots in seated if process in bots)

@@ -40,7 +40,7 @@ class ConfigError(PegboardError):
 
 
 class Time(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A seat's time in milliseconds. 0: no such limit.
+    """A seat's time in milliseconds. 0: no such limit; of `move_ms`, `startup_ms` the server's default.
 
     `startup_ms` runs until a bot has connected, `match_ms` is the wall-clock time of a whole match.
     """
@@ -67,7 +67,7 @@ class Bot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A program that plays.
 
     `command` is resolved against the folder of the file; no command (with a server's `address`)
-    means that somebody else runs the bot. `env` are variables of its environment, `inherit` the
+    means that its author runs the bot. `env` are variables of its environment, `inherit` the
     names of those that it gets as the runner has them. `memory_mb` 0: no limit. `token_env` names
     the variable that holds its token at a remote server.
     """
@@ -439,7 +439,7 @@ def _entry_problems(contest: Contest, where: str, entrants: int, bots: int) -> I
 
 
 def _size_problems(contest: Contest, where: str, entrants: int, bots: int) -> Iterator[str]:
-    """Refuse what nobody can mean, before the schedule is laid out in memory."""
+    """Refuse a size that is a mistake, before the schedule is laid out in memory."""
     pairings = math.comb(bots + entrants - 1 if contest.repeat else bots, entrants)
     orders = entrants if contest.orders == "rotations" else math.factorial(entrants)
     matches = pairings * orders * contest.blocks

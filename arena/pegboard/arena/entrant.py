@@ -63,7 +63,7 @@ class Entrant:
     ) -> None:
         """Keep the process running until the entrant is gone, or this is cancelled.
 
-        A bot without a command is run by somebody else: there is nothing to do but wait.
+        A bot without a command is run elsewhere: there is nothing to do but wait.
         """
         if not self.bot.command:
             await self._left.wait()

@@ -14,12 +14,10 @@ import msgspec
 from pegboard.arena.ratings import Rating, Table, mean_of, rate, table
 from pegboard.arena.schedule import Pairing, Schedule
 from pegboard.arena.tally import Block, Floats, Playing, Tally
-
-UNRATED = frozenset({"CANCELLED", "SERVER_FAULT", "VOID"})
-"""Terminations that say nothing about a bot: such a match is played again."""
+from pegboard.rules.record import UNRATED
 
 ATTEMPTS = 4
-"""How often a match is played before it is left out of the table."""
+"""How often a match is played that ends without a result, before it is left out of the table."""
 
 PROCESS_MARK = "--"
 """Stands between a bot's name and the number of its process where it has several."""

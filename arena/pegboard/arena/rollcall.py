@@ -1,7 +1,7 @@
 """The check before a run: every process has to come to a match of its own before anything is rated.
 
-In a check match a process sits at seat 0, which is asked first; the other seats belong to a name that
-nobody plays (at a server elsewhere, where there is no such name, to the bot itself). One move, or a
+In a check match a process sits at seat 0, which is asked first; the other seats belong to a name
+without a bot (at a server elsewhere, where there is no such name, to the bot itself). One move, or a
 fault other than staying away, shows that the bot has come. Then the match is cancelled. Check matches
 have a label of their own and are in no table.
 """
@@ -47,7 +47,7 @@ class Rollcall:
         *,
         partner: str,
     ) -> None:
-        """Take the run's label and the name that nobody plays, "" if there is none."""
+        """Take the run's label and the name without a bot, "" if there is none."""
         self._contest = config.events[0]
         self._startup_ms = config.time.startup_ms
         self._time_control = match_pb2.TimeControl(

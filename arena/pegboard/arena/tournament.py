@@ -33,12 +33,13 @@ from pegboard.arena.patience import Patience
 from pegboard.arena.ratings import Table
 from pegboard.arena.records import finished_of
 from pegboard.arena.report import Plan, Reporter, Snapshot, make_reporter, print_results
-from pegboard.arena.results import UNRATED, Finished, Results, Scoreboard
+from pegboard.arena.results import Finished, Results, Scoreboard
 from pegboard.arena.rollcall import Rollcall
 from pegboard.arena.schedule import Schedule
 from pegboard.arena.venue import LocalVenue, RemoteVenue, Venue, VenueError
 from pegboard.client import Organiser
 from pegboard.rules.errors import PermissionDenied, Unauthenticated, UnknownMatch
+from pegboard.rules.record import UNRATED
 from pegboard.v1 import match_pb2
 from pegboard.wire.records import read_record
 

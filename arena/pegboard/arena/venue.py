@@ -1,4 +1,4 @@
-"""Where the matches are hosted: a server of the run's own, or one that somebody else runs."""
+"""Where the matches are hosted: a server of the run's own, or one that runs elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from typing import Protocol
 
 from pegboard.arena.config import Config
 from pegboard.arena.environment import helper_environment, isolated_python
+from pegboard.arena.folder import open_private
 from pegboard.arena.launcher import PRIVATE_UMASK, Launcher, LaunchError, Process
+from pegboard.client.address import SOCKET_PATH_BYTES
 from pegboard.rules.errors import PegboardError
 
 START_S = 30.0
@@ -25,12 +27,10 @@ RECENT_S = 3.0
 STEADY_S = 60.0
 ORGANISER = "arena"
 PARTNER = "arena--check"
-"""A name that nobody plays, for the other seats of check matches; no bot can be called so."""
+"""A name without a bot, for the other seats of check matches; two hyphens: no bot can be called so."""
 
 SERVE = (*isolated_python(), "-m", "pegboard.cli.main", "serve")
 SHORT = "/tmp"  # noqa: S108 - mkdtemp makes a folder of its own there, for this user alone
-SOCKET_PATH_BYTES = 107
-"""The longest path that a Unix socket can have."""
 
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._+-]+")
 """Paths that mean the same in an address, which is a URI, as in the file system."""
@@ -60,7 +60,7 @@ class Venue(Protocol):
 
     @property
     def partner(self) -> str:
-        """A name that nobody plays, "" if there is none."""
+        """A name without a bot, "" if there is none."""
         ...
 
     async def run(self) -> None:
@@ -142,9 +142,8 @@ class LocalVenue:
         self._back_at = float("-inf")
         self._started = False
         self._stopping = False
-        file = os.open(self._folder / "tokens.toml", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(file, "w", encoding="utf-8") as tokens:
-            tokens.write(self._token_file())
+        with open_private(self._folder / "tokens.toml", "xb") as tokens:
+            tokens.write(self._token_file().encode())
 
     def _token_file(self) -> str:
         def entry(name: str, token: str) -> str:

@@ -3,10 +3,10 @@
     python -I warden.py RUN_ID LOG_LIMIT        standard library only; started by `Launcher`
 
 It reads one command a line from its standard input, each a JSON list: `["add", PGID]`, `["del", PGID]`,
-`["log", FILE]`, `["tmp", FOLDER]`. When that ends - the runner is done, was
-interrupted, or was killed with -9 - it kills every process group that was added and not taken off, then
-(on Linux) every process whose environment says `PEGBOARD_RUN_ID=RUN_ID`, also those that left their
-group, and removes the folders.
+`["log", FILE]`, `["tmp", FOLDER]`. When that ends - the runner is done, was interrupted, or was killed
+with -9 - it kills every process group that was added and not taken off, then (on Linux) every process
+whose environment says `PEGBOARD_RUN_ID=RUN_ID`, also those that left their group, and removes the
+folders.
 
 Bots write to their logs directly, so that no reader can hold them up, not even a runner that is
 suspended. The warden keeps the logs small: one that has outgrown LOG_LIMIT bytes loses its middle.

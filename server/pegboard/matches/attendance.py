@@ -2,11 +2,11 @@
 
 A bot is there while a stream or a long poll of it is open. One that has not been there since a match
 began has the match's start-up time; one that has left has the time to come back. Both are decided here,
-what follows is the referee's affair.
+what follows is decided by the judge.
 
-Nobody wins a match because its opponent was missed first. A bot forfeits by being away only if another
+No bot wins a match because its opponent was missed first. A bot forfeits by being away only if another
 bot of the match is there, or was there after its time was over. Where all of them have used up their
-times the match is void: nobody has come, or the network between them and the server was down.
+times the match is void: no bot has come, or the network between them and the server was down.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Probe(Protocol):
 
 
 class NoProbe:
-    """For a host that nobody reaches through a network."""
+    """For a host without a network, as in tests."""
 
     def ask(self) -> int:
         """Need no proof."""

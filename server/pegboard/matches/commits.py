@@ -1,6 +1,6 @@
 """Group commit: whatever has happened while a transaction was being written goes into the next.
 
-One task a host. Creations, endings and whoever waits (`stored`) start a commit at once; moves alone
+One task a host. Creations, endings and callers that wait (`stored`) start a commit at once; moves alone
 wait for more, but no longer than leaves time to write, so that a store is 20 ms behind at most, or
 twice what a slow disk takes for a write. Publishing what is stored is the host's affair,
 `Ledger.committed`.
@@ -62,7 +62,7 @@ class Commit:
 
     @property
     def tells(self) -> bool:
-        """Whether somebody is told that it is stored, not only bots that moves count."""
+        """Whether callers are told that it is stored, beside bots, which are told before."""
         return bool(self.batch.created or self.ended or self.waiters)
 
 
@@ -182,7 +182,7 @@ class Committer:
             self._lose(StoreError("the server made an error while storing; restart it"))
 
     def _lose(self, error: StoreError) -> None:
-        """Give up: everybody who waits is told, and nothing is published from now on."""
+        """Give up: callers that wait are told, and nothing is published from now on."""
         self.failure, self.holding = error, True
         for commit in (self._current, self._next):
             self._refuse(commit, error)

@@ -103,7 +103,7 @@ class Creation:
                 promise.set_result(match)
             else:
                 promise.set_exception(error)
-                promise.exception()  # for whoever waits; nobody need
+                promise.exception()  # or asyncio warns where no caller waits
 
     def _reserve(self, request: CreateRequest, batch: Batch) -> Match | asyncio.Future[Match]:
         """Add a match to the batch, or return the one this request has created before."""

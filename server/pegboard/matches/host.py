@@ -67,7 +67,7 @@ class MatchHost:
         settings: HostSettings = _DEFAULTS,
         ticking: bool = True,
     ) -> None:
-        """Take the store, open. `ticking` False: whoever owns the time calls `deadlines.tick`."""
+        """Take the store, open. `ticking` False: a test calls `deadlines.tick`."""
         self._ticking = ticking
         self.now_ns = now_ns
         self.settings = settings
@@ -427,7 +427,7 @@ class MatchHost:
     async def next_turn(self, bot: str, match_id: str, wait_s: float) -> OpenTurn | None:
         """Return an open turn of the bot (in this match, or "" for any), waiting for one.
 
-        One that nobody has taken yet comes first; one that was taken comes again until it is
+        One that has not been taken yet comes first; one that was taken comes again until it is
         answered. Raises `UnknownMatch`, `UnknownSeat`, `MatchOver` where the match is over or ends
         meanwhile, `TooManyRequests`.
         """

@@ -91,7 +91,7 @@ class Bot:
         return self.mailbox is not None or self.polls > 0
 
     def wake(self) -> None:
-        """Tell whoever waits that there is something."""
+        """End the waits of the stream and of polls: there is something to take."""
         if self.mailbox is not None:
             self.mailbox.wake()
         if self.pollers:
@@ -164,7 +164,7 @@ class Bot:
     # What polls take
 
     def open_turn(self, match: Match | None) -> OpenTurn | None:
-        """Return a turn that nobody has taken, else one that is not answered yet (None: any match)."""
+        """Return a turn that is not taken, else one that is not answered yet (None: any match)."""
         if match is None:
             for turns in (self.ready, self.waiting):
                 for turn in turns:
@@ -176,7 +176,7 @@ class Bot:
         return None
 
     def hand_out(self, turn: OpenTurn) -> None:
-        """A poll takes a turn, also beyond what may run at once: whoever polls has time for it."""
+        """A poll takes a turn, also beyond what may run at once: a bot that polls has time for it."""
         if turn in self.waiting:
             del self.waiting[turn]
             turn.start(self.doorkeeper.now())
@@ -195,7 +195,7 @@ class Bot:
         return self.armed_ns
 
     def is_spent(self) -> bool:
-        """Whether nobody waits for the bot to come back (see `clock.Deadline`)."""
+        """Whether no match waits for the bot to come back (see `clock.Deadline`)."""
         return not self.armed_ns
 
 

@@ -198,7 +198,7 @@ class Player:
     def _waits(self, turn: OpenTurn, now_ns: int) -> int:
         """Start the clock if the seat has waited for too long. Return when to ask again, or 0.
 
-        A bot that has not come to this match yet has the start-up time, which is another affair.
+        A bot that has not come to this match yet has the start-up time instead.
         """
         referee = self.match.referee
         ends_ns = self.clock.wait_ends_ns(referee.wait_ns, referee.deadlines.lag_ns)
@@ -529,7 +529,7 @@ class Match:
         self.log = Log()
 
     def disband(self) -> None:
-        """Part with the players of a match that is over, so that it is freed when nobody has it.
+        """Part with the players of a match that is over, so that it is freed with its last reference.
 
         Match, player and turn refer to each other, and the collector of such cycles rarely runs.
         """

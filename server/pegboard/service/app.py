@@ -336,7 +336,7 @@ class StandardError:
 
 
 def bound_values(_logger: Any, _method: str, entry: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """Cut long text of an entry, whoever caused it: a log is not filled by what bots say."""
+    """Cut long text of an entry, so that bots cannot fill a log by what they say."""
     for key, value in entry.items():
         if isinstance(value, str) and len(value) > LOG_VALUE_MOST and key not in LOG_WHOLE:
             entry[key] = plain(value, LOG_VALUE_MOST)

@@ -1,4 +1,4 @@
-"""The way into every call: who may, and how much."""
+"""Admits calls: by the access of the caller, and by what its allowance has left."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STOPPING = "the server is stopping; connect again"
 
 
 class Access(Enum):
-    """Who may call a method. A token that nobody has is refused by all of them."""
+    """Who may call a method. An unknown token is refused by all of them."""
 
     EVERYBODY = "everybody"
     READER = "reader"
@@ -48,7 +48,7 @@ class Gate:
         self._closed = False
 
     def close(self) -> None:
-        """Let nobody in any more: the server is stopping."""
+        """Refuse all calls from now on: the server is stopping."""
         self._closed = True
 
     def told(self, error: Exception) -> Exception:
@@ -60,7 +60,7 @@ class Gate:
         return Unavailable(STOPPING) if self._closed and ours else error
 
     def caller(self, context: Any) -> Caller:
-        """Return who calls. Raises `Unauthenticated` for a token that nobody has."""
+        """Return who calls. Raises `Unauthenticated` for an unknown token."""
         return self.tokens.caller(bearer_token(context.invocation_metadata()))
 
     def allowance(self, bot: str) -> Allowance:

@@ -6,6 +6,7 @@ from typing import Any
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from pegboard.matches.creation import OPTIONS_MAX, TEXT_CHARACTERS
 from pegboard.matches.match import Match
 from pegboard.matches.rejection import Rejection
 from pegboard.matches.spec import MatchSpec, Result, TimeControl
@@ -19,9 +20,6 @@ from pegboard.wire.codec import event_message
 COLLECTION = "matches/"
 ID_MOST = 80
 """More characters than any id has (63): what is cut off there makes no difference."""
-TEXT_MOST = 200
-"""The most characters of a label, a nonce, a block or another name that organisers choose."""
-OPTIONS_MOST = 64
 SEATS_MOST = 16
 
 
@@ -34,8 +32,10 @@ def match_id(name: str) -> str:
 
 def check_text(field: str, text: str) -> None:
     """Raise `InvalidRequest` where a text is too long."""
-    if len(text) > TEXT_MOST:
-        raise InvalidRequest(f"{field} has {len(text)} characters; at most {TEXT_MOST} are taken")
+    if len(text) > TEXT_CHARACTERS:
+        raise InvalidRequest(
+            f"{field} has {len(text)} characters; at most {TEXT_CHARACTERS} are taken"
+        )
 
 
 def _timestamp(seconds: float) -> Timestamp:
@@ -103,9 +103,9 @@ def read_spec(message: match_pb2.MatchSpec) -> MatchSpec:
 def _check_sizes(message: match_pb2.MatchSpec) -> None:
     for field in ("variant", "label", "nonce", "block"):
         check_text(field, getattr(message, field))
-    if len(message.options) > OPTIONS_MOST or len(message.bots) > SEATS_MOST:
+    if len(message.options) > OPTIONS_MAX or len(message.bots) > SEATS_MOST:
         raise InvalidRequest(
-            f"a match has at most {SEATS_MOST} bots and {OPTIONS_MOST} options, not"
+            f"a match has at most {SEATS_MOST} bots and {OPTIONS_MAX} options, not"
             f" {len(message.bots)} and {len(message.options)}"
         )
     for key, value in message.options.items():

@@ -177,8 +177,14 @@ class PlayService:
         turn = await self._host.next_turn(bot, match, wait_s)
         if turn is None:
             return play_pb2.GetTurnResponse()
-        time_ms = turn.time_ms(self._host.now_ns())
-        return play_pb2.GetTurnResponse(turn=play_pb2.Turn.FromString(encode_turn(turn, time_ms)))
+        try:
+            encoded = encode_turn(turn, turn.time_ms(self._host.now_ns()))
+        except Exception:
+            self._host.fault(
+                turn.match
+            )  # our bug: it must not cost the bot the match, by its clock
+            raise
+        return play_pb2.GetTurnResponse(turn=play_pb2.Turn.FromString(encoded))
 
     async def SubmitMove(
         self, request: play_pb2.SubmitMoveRequest, context: Any

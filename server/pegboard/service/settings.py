@@ -67,7 +67,7 @@ class ServeSettings:
     """How long to go on trying when the store cannot be written; then the server ends."""
     log_level: str = "info"
     stop_on_eof: bool = False
-    """Stop when standard input ends: a server does not outlive whoever started it."""
+    """Stop when standard input ends: a server does not outlive the process that started it."""
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     limits: Limits = field(default_factory=Limits)

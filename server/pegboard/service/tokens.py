@@ -75,11 +75,11 @@ class Tokens(Protocol):
 
     @property
     def open_to_all(self) -> bool:
-        """Whether anybody is let in."""
+        """Whether every caller is let in."""
         ...
 
     def caller(self, token: str) -> Caller:
-        """Return who has the token; nobody for an empty one. Raises `Unauthenticated`."""
+        """Return who has the token; `ANONYMOUS` for an empty one. Raises `Unauthenticated`."""
         ...
 
     def check_bot(self, name: str) -> None:

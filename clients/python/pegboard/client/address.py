@@ -20,6 +20,7 @@ from pegboard.rules.errors import InvalidRequest
 
 DEFAULT_ADDRESS = "localhost:50151"
 SOCKET_PATH_BYTES = 107
+"""The longest path that a Unix socket can have."""
 
 _HOST_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[^\s:/?#@\[\]%]+):(?P<port>[0-9]{1,5})")
 

@@ -65,8 +65,8 @@ def call_most(table: Table, subject: Reason) -> int:
 def check_claim(table: Table, seat: Seat, claim: int | None, points: int, move: Any) -> int:
     """Return the claimed points.
 
-    Raises `ClaimTooHigh` above the true points, with the same move claiming 0 for whoever claims too
-    much twice (X-19), `MustGoOut` where they reach the target and the claim does not (R-C8.2, X-05),
+    Raises `ClaimTooHigh` above the true points, with the same move claiming 0 for a seat that claims
+    too much twice (X-19), `MustGoOut` if they reach the target and the claim does not (R-C8.2, X-05),
     `IllegalMove` without a number.
     """
     if claim is None or claim < 0:
