@@ -53,7 +53,9 @@ def write(folder: Path, *parts: str, top: str = TOP) -> Path:
     return path
 
 
-def start(file: Path, out: Path, *more: str) -> subprocess.Popen[str]:
+def start(
+    file: Path, out: Path, *more: str, env: dict[str, str] | None = None
+) -> subprocess.Popen[str]:
     """Start the runner."""
     return subprocess.Popen(
         [*RUNNER, str(file), "--out", str(out), *more],
@@ -61,6 +63,7 @@ def start(file: Path, out: Path, *more: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         cwd=file.parent,
+        env=env,
     )
 
 

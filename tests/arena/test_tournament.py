@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 from tests.arena import cups
 from tests.arena.cups import CRIBBAGE, DRAW, ONE, THREE, TWO, bot
+from tests.patience import wait_until
 
 from pegboard.arena.environment import BOT_NAMES
 from pegboard.arena.folder import read_records, read_results
@@ -202,9 +204,16 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(
 
 
 def test_a_second_ctrl_c_kills_at_once(tmp_path: Path, out: Path) -> None:
-    """Nothing is waited for, and still nothing is left behind."""
+    """Nothing is waited for, and still nothing is left behind, sockets of the server included."""
     file = cups.write(tmp_path, ONE, TWO, CRIBBAGE, top="blocks = 100")
-    runner = cups.start(file, out)
+    with tempfile.TemporaryDirectory(prefix="pegboard-", dir="/tmp") as folder:
+        runner = cups.start(file, out, env={**os.environ, "TMPDIR": folder})
+        interrupt_twice(runner, out)
+        assert wait_until(lambda: not os.listdir(folder)), os.listdir(folder)
+
+
+def interrupt_twice(runner: subprocess.Popen[str], out: Path) -> None:
+    """Send two signals to a runner that plays, and see how it ends."""
     cups.wait_for_records(runner, out, 1)
     runner.send_signal(signal.SIGINT)
     assert runner.stderr is not None

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -233,6 +234,19 @@ def test_replay_reads_records_as_other_programs_print_them(
     path.write_text(one + "\n{}", encoding="utf-8")
     assert run(["replay", str(path), "--verify"]) == 2
     assert f"{path}, line {one.count(chr(10)) + 2}: a record lacks" in capsys.readouterr().err
+
+
+def test_replay_reads_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`-` is what another program prints; a file that is not there is named once."""
+    response = match_pb2.GetRecordResponse(record=record_message(make_record()))
+    data = json_format.MessageToJson(response).encode()
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(data)))
+    assert run(["replay", "-", "--verify"]) == 0
+    assert "1 records verified" in capsys.readouterr().out
+    assert run(["replay", "nowhere.jsonl"]) == 2
+    assert capsys.readouterr().err.count("nowhere.jsonl") == 1
 
 
 def test_replay_draws_the_board(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -84,6 +84,24 @@ def test_a_port_of_which_a_part_is_taken_is_refused(theirs: str, ours: str) -> N
         assert f":{port}" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("127.0.0.1", "localhost"),
+        ("0.0.0.0", "127.0.0.1"),
+        pytest.param("[::1]", "localhost", marks=needs_ipv6),
+        pytest.param("[::]", "0.0.0.0", marks=needs_ipv6),
+    ],
+)
+def test_a_server_does_not_take_a_port_from_itself(one: str, other: str) -> None:
+    """Two names of one address, or an address beside all of them; other ports are fine."""
+    with listener("127.0.0.1") as free:
+        port = free.getsockname()[1]
+    with pytest.raises(InvalidRequest, match="they share an address; leave one of them out"):
+        find_places([f"{one}:{port}", f"{other}:{port}"])
+    assert len(find_places([f"{one}:0", f"{other}:0"])) == 2
+
+
 @needs_ipv6
 def test_localhost_is_both_loopbacks_with_one_port() -> None:
     """Port 0 takes one that is free on both."""

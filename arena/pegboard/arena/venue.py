@@ -201,11 +201,13 @@ class LocalVenue:
         command = [*SERVE, "--unix", socket, "--tokens", str(self._folder / "tokens.toml")]
         command += ["--store", str(self._store), "--durability", "batched", "--stop-on-eof"]
         command += ["--log-level", "warning"]
+        # What a server that is killed leaves behind goes with the folder, which the warden removes.
+        env = {**helper_environment(), "TMPDIR": str(self._folder)}
         try:
             return await self._launcher.start(
                 command,
                 log=self._log,
-                env=helper_environment(),
+                env=env,
                 folder=Path("/"),
                 stdin=True,
                 stdout=True,

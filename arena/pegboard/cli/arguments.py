@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from pegboard.rules import catalog
 from pegboard.rules.cards import Card, parse_card
 from pegboard.rules.cribbage.game import Cribbage
 from pegboard.rules.errors import InvalidRequest
+
+STANDARD_INPUT = Path("-")
 
 
 def cribbage_rules(variant: str) -> Cribbage:
@@ -27,8 +30,13 @@ def parse_cards(words: Sequence[str]) -> tuple[Card, ...]:
 
 
 def read_text(path: Path) -> str:
-    """Read a text file, with or without a byte order mark. Raises `InvalidRequest` if it cannot."""
+    """Read a text file, with or without a byte order mark; `-` is standard input.
+
+    Raises `InvalidRequest` if it cannot.
+    """
     try:
+        if path == STANDARD_INPUT:
+            return sys.stdin.buffer.read().decode("utf-8-sig")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidRequest(f"{path} is not a text file in UTF-8") from None

@@ -217,7 +217,11 @@ def vectors(
 @app.command()
 def replay(
     file: Annotated[
-        Path, typer.Argument(metavar="RECORD", help="A record, or a file of records, one a line.")
+        Path,
+        typer.Argument(
+            metavar="RECORD",
+            help="A record, or a file of records, one a line; - reads standard input.",
+        ),
     ],
     verify: Annotated[
         bool,

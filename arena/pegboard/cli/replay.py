@@ -28,8 +28,9 @@ def records(path: Path, match: str | None) -> Iterator[Record]:
     """Yield the records of a file, one a line or printed over several. Raises `RecordError`."""
     wanted = None if match is None else match.removeprefix(MATCHES)
     found = False
+    text = read_text(path)
     try:
-        for _, record in records_in(read_text(path)):
+        for _, record in records_in(text):
             if wanted is None or record.match == wanted:
                 found = True
                 yield record

@@ -14,6 +14,7 @@ import socket
 import stat
 from collections.abc import Sequence
 from ipaddress import ip_address
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -49,6 +50,13 @@ class Place(NamedTuple):
         """Return what gRPC binds: numeric addresses, those of IPv6 in brackets."""
         return [f"{_bracketed(each)}:{self.port}" for each in self.addresses]
 
+    def meets(self, other: Place) -> bool:
+        """Whether both want the same port of the same address."""
+        if self.port != other.port:
+            return False
+        mine, others = set(self.addresses), set(other.addresses)
+        return bool(mine & others or _WILDCARDS & (mine | others))
+
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can connect."""
@@ -73,10 +81,17 @@ def find_places(addresses: Sequence[str]) -> list[Place]:
     """Return where to listen, a free port for each port 0.
 
     Every address has been bound and released again. Raises `InvalidRequest` naming the address and
-    the reason where one of them cannot be bound.
+    the reason where one of them cannot be bound, or would be bound twice.
     """
     with contextlib.ExitStack() as held:
-        return [_find_place(*split(address), held) for address in dict.fromkeys(addresses)]
+        places = [_find_place(*split(address), held) for address in dict.fromkeys(addresses)]
+    for one, other in combinations(places, 2):
+        if one.meets(other):
+            raise InvalidRequest(
+                f"cannot listen on {plain(other.shown)} beside {plain(one.shown)}: they share an"
+                " address; leave one of them out"
+            )
+    return places
 
 
 def _find_place(host: str, port: int, held: contextlib.ExitStack) -> Place:
