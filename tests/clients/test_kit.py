@@ -322,6 +322,23 @@ async def test_a_heartbeat_is_answered_while_answers_are_written() -> None:
     assert [message.heartbeat for message in call.written if message.heartbeat] == [7]
 
 
+class Ending:
+    """A call that ends while it is half-closed."""
+
+    def done(self) -> bool:
+        """Say that it has not ended yet."""
+        return False
+
+    async def done_writing(self) -> None:
+        """Fail as gRPC does."""
+        raise RuntimeError("Failed execute_batch")
+
+
+async def test_a_stream_that_ends_while_it_is_closed_is_closed() -> None:
+    """What a bot that is told to stop meets if its server goes, or never came, at the same moment."""
+    await PlayStream(as_bot(random_choice), Ending(), "").close()
+
+
 # --- processes ---------------------------------------------------------------------------------
 
 
