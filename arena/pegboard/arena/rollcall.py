@@ -31,6 +31,7 @@ SEEDS = 1000
 CALLS_AT_ONCE = 32
 
 _STAYED_AWAY = {match_pb2.TERMINATION_DISCONNECT, match_pb2.TERMINATION_VOID}
+_SILENT = _STAYED_AWAY | {match_pb2.TERMINATION_TIMEOUT}
 _NO_RESULT = {match_pb2.TERMINATION_CANCELLED, match_pb2.TERMINATION_SERVER_FAULT}
 
 
@@ -61,13 +62,14 @@ class Rollcall:
         self._partner = partner
         self._seed, self._events = opening(self._contest)
         self._made = count(1)
-        self._void: set[str] = set()  # matches without a result, in whose place another was made
+        self._void: set[str] = set()  # matches that say nothing, in whose place another was made
+        self._endings: dict[str, int] = {}  # of each process, when its match was made
 
     async def call(self, entrants: Iterable[Entrant]) -> dict[str, str]:
         """Wait until every process has come or cannot; return why not, by name."""
         waiting = {entrant.name: entrant for entrant in entrants}
         absent: dict[str, str] = {}
-        await self._create(waiting)
+        await self._create(waiting.values())
         waited_s = 0.0
         while waiting:
             for match in await self._patience.insist(self._matches):
@@ -84,7 +86,9 @@ class Rollcall:
         await self._cancel()
         return absent
 
-    async def _create(self, names: Iterable[str]) -> None:
+    async def _create(self, entrants: Iterable[Entrant]) -> None:
+        endings = {entrant.name: entrant.endings for entrant in entrants}
+        self._endings.update(endings)
         requests = [
             new_match(
                 self._contest.variant,
@@ -97,7 +101,7 @@ class Rollcall:
                 match_id=f"check-{self._session}-{number}",
                 request_id=f"{self._label}-{number}",
             )
-            for name, number in zip(names, self._made, strict=False)
+            for name, number in zip(endings, self._made, strict=False)
         ]
         if requests:
             await self._patience.insist(lambda: self._organiser.create(requests))
@@ -109,17 +113,19 @@ class Rollcall:
         self, match: match_pb2.Match, waiting: dict[str, Entrant], absent: dict[str, str]
     ) -> None:
         name = match.spec.bots[0]
-        if name not in waiting:
+        if name not in waiting or match.name in self._void:
             return
+        entrant = waiting[name]
         over = match.state == match_pb2.MATCH_STATE_FINISHED
         moved = match.event_count > self._events + over
         result = match.result
-        if over and not moved and result.termination in _NO_RESULT:
-            if match.name not in self._void:
-                self._void.add(match.name)
-                await self._create([name])
+        # A process that ends again and again may be slow to do so, and is named when it is gone.
+        died = entrant.endings > self._endings[name] and result.termination in _SILENT
+        if over and not moved and (died or result.termination in _NO_RESULT):
+            self._void.add(match.name)
+            await self._create([entrant])
         elif over and not moved and result.termination in _STAYED_AWAY and not result.seat_at_fault:
-            entrant = waiting.pop(name)
+            del waiting[name]
             words = entrant.last_words()
             limit = f" within {self._startup_ms / 1000:g} s" if self._startup_ms else ""
             absent[name] = f"did not connect{limit}" + (f"; its last words: {words}" * bool(words))
