@@ -18,8 +18,6 @@ from pegboard.rules.errors import RecordError
 RULES_VERSION = "2"
 """What new matches are played under."""
 
-RULES_VERSIONS = ("1", "2")
-
 
 class Edition(NamedTuple):
     """What the rules of a version do differently.
@@ -37,7 +35,12 @@ class Edition(NamedTuple):
 EDITION = Edition(labels_by_game=True, own_orders=True, call_least=1)
 """The present rules."""
 
-_EDITIONS = {"1": Edition(labels_by_game=False, own_orders=False, call_least=0), "2": EDITION}
+_EDITIONS = {
+    "1": Edition(labels_by_game=False, own_orders=False, call_least=0),
+    RULES_VERSION: EDITION,
+}
+RULES_VERSIONS = tuple(_EDITIONS)
+"""All that this program plays, the oldest first."""
 
 
 def edition_of(rules_version: str) -> Edition:
