@@ -358,7 +358,7 @@ def _read_run_file(path: Path) -> _RunFile:
         raise FolderError(f"{path} cannot be read: {error}; play in another folder") from None
     raise FolderError(
         f"{path} is of version {version}, and this program continues runs of version "
-        f"{RUN_VERSION}; play anew in another folder with --out"
+        f"{RUN_VERSION}; play anew with --fresh, or in another folder with --out"
     )
 
 

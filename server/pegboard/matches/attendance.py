@@ -137,9 +137,8 @@ class Attendance:
         if bot.mailbox is None:
             bot.unary = True
             bot.most = 1
-            bot.polls += 1
+            bot.start_clocks()
             bot.make_room()
-            bot.polls -= 1
             self.left(bot)
 
     def expect(self, match: Match, now_ns: int) -> None:

@@ -125,17 +125,21 @@ class Bot:
                 self.wake()
 
     def make_room(self) -> None:
-        """Start the clocks for which there is room, the turns that have waited longest first."""
-        waiting, most = self.waiting, self.most
-        if waiting and self.present:
-            now_ns = self.doorkeeper.now()
-            while waiting and (not most or self.running < most):
-                turn = next(iter(waiting))
-                del waiting[turn]
-                turn.start(now_ns)
-                self.ready[turn] = None
+        """A bot that is there may have room for turns that wait."""
+        if self.waiting and self.present:
+            self.start_clocks()
         if self.ready:
             self.wake()
+
+    def start_clocks(self) -> None:
+        """Start the clocks for which there is room, the turns that have waited longest first."""
+        waiting, most = self.waiting, self.most
+        now_ns = self.doorkeeper.now()
+        while waiting and (not most or self.running < most):
+            turn = next(iter(waiting))
+            del waiting[turn]
+            turn.start(now_ns)
+            self.ready[turn] = None
 
     def let_go(self, turn: OpenTurn, now_ns: int) -> None:
         """Start a clock that has waited for too long; the turn goes to the bot when it takes one."""
