@@ -21,8 +21,8 @@ from typing import Any
 from pegboard.rules import catalog
 from pegboard.rules.cards import NO_CARD, VALUE
 from pegboard.rules.cribbage.moves import Discard, Play
-from pegboard.rules.cribbage.pegging import peg_points
-from pegboard.rules.cribbage.show import show_points
+from pegboard.rules.cribbage.scoring.pegging import peg_points
+from pegboard.rules.cribbage.scoring.show import show_points
 from pegboard.rules.dominoes.hands import FITS
 from pegboard.rules.dominoes.moves import Place
 from pegboard.rules.game import Game, Seat

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from cribbage_scorer import cribbage_scorer
 
 from pegboard.rules.cards import SUITS
-from pegboard.rules.cribbage.show import ShowRules, show_points
+from pegboard.rules.cribbage.scoring.show import ShowRules, show_points
 
 RULES = ShowRules()
 

@@ -20,8 +20,8 @@ from pegboard.rules.cribbage import moves as cribbage
 from pegboard.rules.cribbage.events import Reason
 from pegboard.rules.cribbage.forms import FORMS
 from pegboard.rules.cribbage.game import Cribbage
-from pegboard.rules.cribbage.pegging import peg_points
-from pegboard.rules.cribbage.show import WILD, ShowRules, show_points, show_points_many
+from pegboard.rules.cribbage.scoring.pegging import peg_points
+from pegboard.rules.cribbage.scoring.show import WILD, ShowRules, show_points, show_points_many
 from pegboard.rules.dominoes import moves as dominoes
 from pegboard.rules.tiles import PIPS
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.arena.config import ConfigError, blocks_of, changed_key, load, parse
-from pegboard.arena.tournament import default_folder
+from pegboard.runner.tournament import default_folder
 
 PATH = Path("cups/cup.toml")
 BOTS = """

@@ -12,14 +12,14 @@ from pathlib import Path
 import msgspec
 import pytest
 from rich.console import Console
-from tests.arena.test_report import board
 from tests.cli.test_commands import make_record
+from tests.runner.test_report import board
 
-from pegboard.arena import report, terminal
-from pegboard.arena.report import Plan
 from pegboard.arena.results import Results
 from pegboard.cli.main import run
 from pegboard.rules.plain import plain
+from pegboard.runner import report, terminal
+from pegboard.runner.report import Plan
 
 HOSTILE = "a\x1b[2J\r\x00\x07\x9b31m\u202e\u2066\u2028\u2029\ud800[red]z"
 HOSTILE_SHOWN = (

@@ -18,7 +18,7 @@ from pegboard.client.testing import ScriptedMatch, play_match, random_choice
 from pegboard.rules.cards import parse_card
 from pegboard.rules.catalog import CATALOG
 from pegboard.rules.cribbage.moves import Discard, Play
-from pegboard.rules.cribbage.show import show_points
+from pegboard.rules.cribbage.scoring.show import show_points
 from pegboard.rules.dominoes.moves import Draw, Place
 from pegboard.rules.shuffle import SeededChance
 from pegboard.rules.tiles import PIPS

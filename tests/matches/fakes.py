@@ -13,7 +13,7 @@ from pegboard.matches.host import CreateRequest, HostSettings, MatchHost
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.match import Match
 from pegboard.matches.spec import MatchSpec, TimeControl
-from pegboard.matches.store import Durability, open_store
+from pegboard.matches.store.sqlite import Durability, open_store
 from pegboard.rules.errors import (
     ClaimTooHigh,
     IllegalMove,

@@ -11,7 +11,7 @@ from tests.matches.fakes import Hosted, opened, request
 from pegboard.matches.host import CreateRequest
 from pegboard.matches.match import Match
 from pegboard.matches.spec import MatchSpec
-from pegboard.matches.store import Durability
+from pegboard.matches.store.sqlite import Durability
 from pegboard.rules.errors import InvalidRequest
 
 DURABILITIES = [Durability.MEMORY, Durability.BATCHED, Durability.STRICT]

@@ -14,7 +14,7 @@ from pegboard.matches.host import CreateRequest, MatchHost
 from pegboard.matches.match import Match
 from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import MatchSpec, Termination
-from pegboard.matches.store import Durability, open_store
+from pegboard.matches.store.sqlite import Durability, open_store
 from pegboard.rules import catalog
 from pegboard.rules.catalog import CATALOG
 from pegboard.rules.record import Record, parse_turn, records_in, verify

@@ -15,7 +15,7 @@ from tests.matches.fakes import Hosted, opened, play, request
 
 from pegboard.matches.host import HostSettings
 from pegboard.matches.spec import Termination
-from pegboard.matches.store import Durability, open_store
+from pegboard.matches.store.sqlite import Durability, open_store
 from pegboard.rules.errors import StoreError
 
 RUNNING = ("r0", "r1", "r2")

@@ -17,7 +17,7 @@ from tests.matches.fakes import Hosted, opened, play, request, settle
 
 from pegboard.matches.host import HostSettings
 from pegboard.matches.spec import TimeControl
-from pegboard.matches.store import Durability
+from pegboard.matches.store.sqlite import Durability
 
 KINDS = ("Match", "Player", "OpenTurn", "Bot", "Mailbox", "SeatClock", "Log", "Future", "Task")
 SETTINGS = HostSettings(finished_kept=8, events_kept=4, reconnect_s=2)

@@ -18,7 +18,7 @@ from pegboard.matches.mailbox import Bot, Mailbox
 from pegboard.matches.match import Match, OpenTurn
 from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import Termination, TimeControl
-from pegboard.matches.store import Durability
+from pegboard.matches.store.sqlite import Durability
 from pegboard.rules.errors import MatchOver, UnknownMatch, UnknownSeat
 
 BOTS = "abc"

@@ -18,10 +18,10 @@ from tests.patience import PATIENCE_S, until
 
 from pegboard.matches.host import HostSettings
 from pegboard.matches.match import Match
-from pegboard.matches.rows import checksum
-from pegboard.matches.schema import APPLICATION_ID, SCHEMA_VERSION
 from pegboard.matches.spec import Termination, TimeControl
-from pegboard.matches.store import Durability, StoreState, open_store
+from pegboard.matches.store.rows import checksum
+from pegboard.matches.store.schema import APPLICATION_ID, SCHEMA_VERSION
+from pegboard.matches.store.sqlite import Durability, StoreState, open_store
 from pegboard.rules.errors import StoreError
 
 STORED = [Durability.STRICT, Durability.BATCHED]
@@ -107,7 +107,7 @@ def test_a_second_process_is_refused_and_told_who_has_it(tmp_path: Path) -> None
     path = tmp_path / "store.db"
     store = open_store(path)
     code = (
-        "import sys, pathlib; from pegboard.matches.store import open_store\n"
+        "import sys, pathlib; from pegboard.matches.store.sqlite import open_store\n"
         "try: open_store(pathlib.Path(sys.argv[1]))\n"
         "except ValueError as error: print(error)"
     )

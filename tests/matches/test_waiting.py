@@ -12,7 +12,7 @@ from tests.matches.fakes import MS, Hosted, opened, request, settle
 from pegboard.matches.host import HostSettings
 from pegboard.matches.match import Match, OpenTurn
 from pegboard.matches.spec import Result, Termination, TimeControl
-from pegboard.matches.store import Durability
+from pegboard.matches.store.sqlite import Durability
 from pegboard.rules.errors import MatchOver, TooManyRequests
 
 ONE_SECOND = TimeControl(move_ms=1000)

@@ -15,8 +15,8 @@ import pyspiel
 import pytest
 
 from pegboard.rules.cards import VALUE, Card, parse_card
-from pegboard.rules.cribbage.pegging import peg_points
-from pegboard.rules.cribbage.show import show_points
+from pegboard.rules.cribbage.scoring.pegging import peg_points
+from pegboard.rules.cribbage.scoring.show import show_points
 
 pytestmark = pytest.mark.oracle
 

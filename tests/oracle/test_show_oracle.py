@@ -8,8 +8,8 @@ import cribbage_scorer.cribbage_scorer as oracle
 import pytest
 
 from pegboard.rules.cards import SUITS, VALUE, Card, cards_text
-from pegboard.rules.cribbage.pegging import peg_points
-from pegboard.rules.cribbage.show import show_items, show_points
+from pegboard.rules.cribbage.scoring.pegging import peg_points
+from pegboard.rules.cribbage.scoring.show import show_items, show_points
 
 pytestmark = pytest.mark.oracle
 

@@ -19,12 +19,12 @@ from pegboard.client.bot import as_bot
 from pegboard.client.channel import error_from
 from pegboard.client.testing import random_choice
 from pegboard.matches.host import HostSettings, MatchHost
-from pegboard.matches.store import Durability, open_store
+from pegboard.matches.store.sqlite import Durability, open_store
+from pegboard.rpc.gate import Gate
+from pegboard.rpc.settings import Limits, ServeSettings
+from pegboard.rpc.tokens import load_tokens
 from pegboard.rules.errors import PegboardError
 from pegboard.service.app import Server
-from pegboard.service.gate import Gate
-from pegboard.service.settings import Limits, ServeSettings
-from pegboard.service.tokens import load_tokens
 from pegboard.v1 import match_pb2, play_pb2
 
 BOTS = ("alice", "bob", "carol", "zoe")

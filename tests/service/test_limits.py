@@ -16,12 +16,12 @@ from tests.patience import PATIENCE_S, until
 from tests.service.rig import ORGANISER, Rig, Wire, metadata_of, serving, token_of
 
 from pegboard.client import Bot, Turn, new_match
+from pegboard.rpc.allowance import Allowance
+from pegboard.rpc.settings import Limits
 from pegboard.rules import errors
 from pegboard.rules.plain import plain, quoted, sentence
-from pegboard.service.allowance import Allowance
 from pegboard.service.play_service import hello_cost
 from pegboard.service.session import PlaySession
-from pegboard.service.settings import Limits
 from pegboard.v1 import cribbage_pb2, match_pb2, play_pb2
 
 SMALL_WINDOW = [
@@ -281,7 +281,7 @@ def is_stalled(session: PlaySession) -> bool:
 async def test_departures_are_not_faults(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bot that goes while its events are written, and a poll that is cancelled."""
     faults: list[Any] = []
-    monkeypatch.setattr("pegboard.service.errors._log.error", lambda *a, **k: faults.append(k))
+    monkeypatch.setattr("pegboard.rpc.errors._log.error", lambda *a, **k: faults.append(k))
     limits = Limits(heartbeat_s=0.3, silence_beats=1000, stop_s=1.0)
     async with serving(limits) as rig:
         async with rig.organiser() as organiser:

@@ -18,18 +18,18 @@ from tests.service.rig import ORGANISER, metadata_of, serving, token_of
 
 from pegboard.client import new_match
 from pegboard.matches.match import Archive
+from pegboard.rpc.allowance import ACCOUNTS_KEPT, Allowance, Allowances
+from pegboard.rpc.settings import Limits
+from pegboard.rpc.tokens import bearer_token, load_tokens
 from pegboard.rules import errors
 from pegboard.rules.catalog import CATALOG
 from pegboard.rules.record import verify
-from pegboard.service.allowance import ACCOUNTS_KEPT, Allowance, Allowances
 from pegboard.service.match_service import (
     RESULTS_BYTES,
     RESULTS_PER_MESSAGE,
     MatchService,
     finished_messages,
 )
-from pegboard.service.settings import Limits
-from pegboard.service.tokens import bearer_token, load_tokens
 from pegboard.v1 import match_pb2, match_pb2_grpc
 from pegboard.wire.records import read_record, record_message
 

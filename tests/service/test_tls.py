@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.service.rig import ORGANISER, token_file, token_of
 
+from pegboard.rpc.settings import ServeSettings
 from pegboard.rules.errors import InvalidRequest
 from pegboard.service.app import tls_credentials
-from pegboard.service.settings import ServeSettings
 
 FILES = Path(__file__).parent / "tls"
 CERTIFICATE, KEY = FILES / "certificate.pem", FILES / "key.pem"

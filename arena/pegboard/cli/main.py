@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from pegboard.arena.terminal import lead_nowhere, say, settle_streams, shown
 from pegboard.rules.errors import InvalidRequest, PegboardError
+from pegboard.runner.terminal import lead_nowhere, say, settle_streams, shown
 
 APP_OPTIONS: dict[str, Any] = {
     "add_completion": False,
@@ -103,7 +103,7 @@ def serve(
 ) -> None:
     """Host matches until SIGTERM or Ctrl-C."""
     from pegboard.cli.serve import run_server
-    from pegboard.service.settings import ServeSettings
+    from pegboard.rpc.settings import ServeSettings
 
     settings = ServeSettings(
         listen=tuple(listen or ()),

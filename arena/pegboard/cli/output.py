@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pegboard.arena.terminal import json_text, shown
+from pegboard.runner.terminal import json_text, shown
 
 
 def print_json(value: Any) -> None:

@@ -9,7 +9,7 @@ from pegboard.cli.output import columns, print_json
 from pegboard.rules.cards import JOKER, NO_CARD, card_text, cards_text
 from pegboard.rules.cribbage.events import Item, ItemKind
 from pegboard.rules.cribbage.forms import FIVE_CARD, FIVE_CRIB, FORMS, NINE_CARD, SQUARES
-from pegboard.rules.cribbage.show import ShowRules, best_identities, show_items
+from pegboard.rules.cribbage.scoring.show import ShowRules, best_identities, show_items
 from pegboard.rules.errors import InvalidRequest
 
 STANDARD_SIZE = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pegboard.arena.tournament import run_tournament, show_tournament
+from pegboard.runner.tournament import run_tournament, show_tournament
 
 
 def run(file: Path, out: Path | None, as_json: bool, fresh: bool = False) -> int:

@@ -52,7 +52,7 @@ class Deadline(Protocol):
 
 
 class Probe(Protocol):
-    """Proves that what had arrived was read: the server calls itself (`service.probe`)."""
+    """Proves that what had arrived was read: the server calls itself (`rpc.probe`)."""
 
     def ask(self) -> int:
         """Ask for a proof and return its number."""

@@ -24,9 +24,9 @@ import structlog
 
 from pegboard.matches.log import lines_of
 from pegboard.matches.match import Match, OpenTurn, Player
-from pegboard.matches.rows import Row, journal_line, result_text
 from pegboard.matches.spec import Termination
-from pegboard.matches.store import Batch, BlockChange, Durability, Store, StoreState, Texts
+from pegboard.matches.store.rows import Row, journal_line, result_text
+from pegboard.matches.store.sqlite import Batch, BlockChange, Durability, Store, StoreState, Texts
 from pegboard.rules.errors import StoreError
 from pegboard.rules.game import Seat
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from pegboard.matches.match import Match
 from pegboard.matches.registry import MATCH_ID, Registry
-from pegboard.matches.rows import Row, shared, spec_text
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import MatchSpec
-from pegboard.matches.store import BlockChange
+from pegboard.matches.store.rows import Row, shared, spec_text
+from pegboard.matches.store.sqlite import BlockChange
 from pegboard.rules import catalog
 from pegboard.rules.errors import AlreadyExists, InvalidRequest
 from pegboard.rules.plain import quoted

@@ -17,20 +17,20 @@ from typing import Any
 
 import structlog
 
-from pegboard.matches.attendance import Attendance
 from pegboard.matches.clock import MILLISECOND, SECOND, TICK_NS, Deadlines, SeatClock
 from pegboard.matches.commits import Commit, Committer
 from pegboard.matches.creation import Batch, CreateRequest, Creation
 from pegboard.matches.log import Log, lines_of
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.match import FindGame, Match, OpenTurn, Player
+from pegboard.matches.presence import Attendance
 from pegboard.matches.registry import Matches, Registry, match_of
 from pegboard.matches.rejection import Rejection, RejectionReason
-from pegboard.matches.rows import Row
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import Result, Termination
-from pegboard.matches.store import Store, StoreState
-from pegboard.matches.watching import Numbered, Watching
+from pegboard.matches.store.rows import Row
+from pegboard.matches.store.sqlite import Store, StoreState
+from pegboard.matches.subscriptions import Numbered, Watching
 from pegboard.rules import catalog
 from pegboard.rules.errors import (
     ClaimTooHigh,

@@ -8,10 +8,10 @@ from collections import OrderedDict, deque
 from contextlib import suppress
 
 from pegboard.matches.match import Archive, FindGame, Match
-from pegboard.matches.rows import Row, read_result, read_spec
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import MatchSpec
-from pegboard.matches.store import NUMBER_MAX, Standing, Store
+from pegboard.matches.store.rows import Row, read_result, read_spec
+from pegboard.matches.store.sqlite import NUMBER_MAX, Standing, Store
 from pegboard.rules.errors import InvalidRequest, PegboardError, SeatsError, UnknownMatch
 from pegboard.rules.game import Game
 from pegboard.rules.plain import quoted

@@ -21,10 +21,8 @@ from grpc_reflection.v1alpha import reflection
 
 from pegboard.matches.host import MatchHost
 from pegboard.matches.settings import HostSettings
-from pegboard.matches.store import Durability, Store, StoreState, open_store
-from pegboard.rules.errors import InvalidRequest, StoreError
-from pegboard.rules.plain import plain, quoted
-from pegboard.service.addresses import (
+from pegboard.matches.store.sqlite import Durability, Store, StoreState, open_store
+from pegboard.rpc.addresses import (
     Place,
     check_unix,
     find_places,
@@ -33,13 +31,15 @@ from pegboard.service.addresses import (
     unix_address,
     unix_target,
 )
+from pegboard.rpc.gate import Gate
+from pegboard.rpc.probe import ServerProbe
+from pegboard.rpc.settings import Limits, ServeSettings
+from pegboard.rpc.tokens import Tokens, load_tokens
+from pegboard.rules.errors import InvalidRequest, StoreError
+from pegboard.rules.plain import plain, quoted
 from pegboard.service.catalog_service import CatalogService
-from pegboard.service.gate import Gate
 from pegboard.service.match_service import MatchService
 from pegboard.service.play_service import PlayService
-from pegboard.service.probe import ServerProbe
-from pegboard.service.settings import Limits, ServeSettings
-from pegboard.service.tokens import Tokens, load_tokens
 
 SERVICES = ("CatalogService", "MatchService", "PlayService")
 LEVELS = ("debug", "info", "warning", "error")

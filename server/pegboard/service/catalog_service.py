@@ -7,11 +7,11 @@ from typing import Any
 
 import grpc
 
+from pegboard.rpc.calls import service_handler
+from pegboard.rpc.gate import Access, Call, Gate
 from pegboard.rules.catalog import CATALOG, find
 from pegboard.rules.errors import InvalidRequest
 from pegboard.rules.plain import plain, quoted
-from pegboard.service.calls import service_handler
-from pegboard.service.gate import Access, Call, Gate
 from pegboard.v1 import catalog_pb2
 
 SERVICE = catalog_pb2.DESCRIPTOR.services_by_name["CatalogService"]

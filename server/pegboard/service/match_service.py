@@ -10,6 +10,9 @@ import grpc
 
 from pegboard.matches.host import CreateRequest, MatchHost
 from pegboard.matches.match import Match
+from pegboard.rpc.calls import service_handler
+from pegboard.rpc.gate import Access, Call, Gate
+from pegboard.rpc.tokens import Caller
 from pegboard.rules.errors import (
     InvalidRequest,
     MatchRunning,
@@ -19,9 +22,7 @@ from pegboard.rules.errors import (
 )
 from pegboard.rules.game import Seat
 from pegboard.rules.plain import sentence
-from pegboard.service.calls import service_handler
 from pegboard.service.catalog_service import page_size
-from pegboard.service.gate import Access, Call, Gate
 from pegboard.service.messages import (
     check_text,
     event_messages,
@@ -29,7 +30,6 @@ from pegboard.service.messages import (
     match_message,
     read_spec,
 )
-from pegboard.service.tokens import Caller
 from pegboard.v1 import match_pb2
 from pegboard.wire.records import record_message
 

@@ -12,15 +12,15 @@ import structlog
 from google.protobuf.message import DecodeError
 
 from pegboard.matches.host import MatchHost
+from pegboard.rpc.calls import service_handler
+from pegboard.rpc.errors import refuse
+from pegboard.rpc.gate import STOPPING, Access, Call, Gate
+from pegboard.rpc.settings import Limits
+from pegboard.rpc.tokens import bearer_token
 from pegboard.rules.errors import InvalidRequest, TooManyRequests, Unavailable
 from pegboard.rules.plain import plain
-from pegboard.service.calls import service_handler
-from pegboard.service.errors import refuse
-from pegboard.service.gate import STOPPING, Access, Call, Gate
 from pegboard.service.messages import match_id, rejected_message
 from pegboard.service.session import PlaySession, Traffic, encode_turn, typed_answer
-from pegboard.service.settings import Limits
-from pegboard.service.tokens import bearer_token
 from pegboard.v1 import play_pb2
 
 PROTOCOL_VERSION = 1

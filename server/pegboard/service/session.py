@@ -21,6 +21,8 @@ from pegboard.matches.host import MatchHost
 from pegboard.matches.mailbox import Delivery, Mailbox
 from pegboard.matches.match import Match, OpenTurn, Player
 from pegboard.matches.rejection import Rejection, RejectionReason
+from pegboard.rpc.allowance import Allowance
+from pegboard.rpc.settings import Limits
 from pegboard.rules.errors import (
     InvalidRequest,
     NotationError,
@@ -31,7 +33,6 @@ from pegboard.rules.errors import (
     UnknownMatch,
 )
 from pegboard.rules.game import Seat
-from pegboard.service.allowance import Allowance
 from pegboard.service.messages import (
     COLLECTION,
     ID_MOST,
@@ -40,7 +41,6 @@ from pegboard.service.messages import (
     result_message,
     started_message,
 )
-from pegboard.service.settings import Limits
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import CODECS, Codec, read_move
 from pegboard.wire.turns import seat_bytes, turn_bytes, turns_bytes

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.rules.cards import NO_CARD
-from pegboard.rules.cribbage.show import PLAIN, ShowRules, show_points, show_points_many
+from pegboard.rules.cribbage.scoring.show import PLAIN, ShowRules, show_points, show_points_many
 
 TABLES = Path(__file__).parents[2] / "vectors" / "distributions"
 

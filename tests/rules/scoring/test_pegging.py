@@ -7,8 +7,8 @@ import random
 import pytest
 
 from pegboard.rules.cards import JOKER, VALUE, parse_card, parse_rank
-from pegboard.rules.cribbage.pegging import peg_items, peg_points
-from pegboard.rules.cribbage.show import PLAIN, ShowRules
+from pegboard.rules.cribbage.scoring.pegging import peg_items, peg_points
+from pegboard.rules.cribbage.scoring.show import PLAIN, ShowRules
 
 ZERO = ShowRules(jokers="zero")
 WILD = ShowRules(jokers="wild")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pegboard.rules import catalog
 from pegboard.rules.cards import VALUE, parse_card
 from pegboard.rules.cribbage.events import Dealt, Reason, Scored
-from pegboard.rules.cribbage.pegging import peg_points
-from pegboard.rules.cribbage.show import show_points
+from pegboard.rules.cribbage.scoring.pegging import peg_points
+from pegboard.rules.cribbage.scoring.show import show_points
 from pegboard.rules.shuffle import SEED_BYTES, SeededChance
 
 five_cards = st.lists(st.integers(0, 51), min_size=5, max_size=5, unique=True).map(tuple)

@@ -9,8 +9,8 @@ import pytest
 
 from pegboard.rules.cards import JOKER, NO_CARD, cards_text, parse_card
 from pegboard.rules.cribbage.events import Item, ItemKind
-from pegboard.rules.cribbage.rank_table import product_of_primes
-from pegboard.rules.cribbage.show import (
+from pegboard.rules.cribbage.scoring.rank_table import product_of_primes
+from pegboard.rules.cribbage.scoring.show import (
     PLAIN,
     ShowRules,
     best_identities,

@@ -12,8 +12,8 @@ from pegboard.rules.cribbage.forms import FORMS, STANDARD
 from pegboard.rules.cribbage.moves import CribbageMove
 from pegboard.rules.cribbage.notation import parse_move
 from pegboard.rules.cribbage.redaction import redact
+from pegboard.rules.cribbage.scoring.show import NO_JOKERS
 from pegboard.rules.cribbage.setup import setup_of
-from pegboard.rules.cribbage.show import NO_JOKERS
 from pegboard.rules.cribbage.state import CribbageState
 from pegboard.rules.errors import OptionError, SeatsError
 from pegboard.rules.game import Chance, Option, Seat

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from pegboard.rules.cribbage.forms import FORMS
-from pegboard.rules.cribbage.show import NO_JOKERS, WILD, ZERO
+from pegboard.rules.cribbage.scoring.show import NO_JOKERS, WILD, ZERO
 from pegboard.rules.errors import OptionError
 from pegboard.rules.game import Option
 

@@ -8,9 +8,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pegboard.rules.cards import Card
-from pegboard.rules.cribbage import jokers, options
+from pegboard.rules.cribbage import options
 from pegboard.rules.cribbage.forms import FORMS, NINE_CARD, Deal, Form
-from pegboard.rules.cribbage.show import NO_JOKERS, PLAIN, WILD, ShowRules
+from pegboard.rules.cribbage.phases import jokers
+from pegboard.rules.cribbage.scoring.show import NO_JOKERS, PLAIN, WILD, ShowRules
 from pegboard.rules.game import Seat
 from pegboard.rules.versions import EDITION, Edition
 

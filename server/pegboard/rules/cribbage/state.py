@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pegboard.rules.cribbage import match
-from pegboard.rules.cribbage.deal import cut_for_deal
 from pegboard.rules.cribbage.events import make
-from pegboard.rules.cribbage.phase import Over, PhaseState, Step
+from pegboard.rules.cribbage.phases.deal import cut_for_deal
+from pegboard.rules.cribbage.phases.phase import Over, PhaseState, Step
+from pegboard.rules.cribbage.phases.steps import steps_of
 from pegboard.rules.cribbage.setup import Setup
-from pegboard.rules.cribbage.steps import steps_of
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import CribbageView, Phase
 from pegboard.rules.game import Chance, Choices, Outcome, Seat

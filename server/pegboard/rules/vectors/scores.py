@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pegboard.rules.cards import NO_CARD, VALUE, Card, cards_text
 from pegboard.rules.cribbage.events import Item, ItemKind
-from pegboard.rules.cribbage.pegging import peg_items, peg_points
-from pegboard.rules.cribbage.show import ShowRules, best_identities, show_items, show_points
+from pegboard.rules.cribbage.scoring.pegging import peg_items, peg_points
+from pegboard.rules.cribbage.scoring.show import ShowRules, best_identities, show_items, show_points
 from pegboard.rules.errors import NotationError
 from pegboard.rules.vectors.case import (
     Case,

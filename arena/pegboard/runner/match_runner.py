@@ -1,0 +1,167 @@
+"""The run's side of a server: matches created, watched and forfeited, however often it is away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import suppress
+
+from pegboard.arena.config import Config
+from pegboard.arena.match_queue import Entry
+from pegboard.arena.records import match_id
+from pegboard.client import Finished, Organiser, new_match
+from pegboard.rules.errors import (
+    AlreadyExists,
+    PegboardError,
+    StoreError,
+    Unavailable,
+    UnknownMatch,
+)
+from pegboard.runner.bot_process import entrants_of
+from pegboard.runner.patience import Patience
+from pegboard.runner.server_handle import VenueError
+from pegboard.v1 import match_pb2
+
+CALLS_AT_ONCE = 32
+
+
+class Arbiter:
+    """Speaks to the server. `running` are the matches under way, by id."""
+
+    def __init__(
+        self, config: Config, label: str, patience: Patience, organiser: Organiser
+    ) -> None:
+        self.running: dict[str, Entry] = {}
+        self._label = label
+        self._patience = patience
+        self._organiser = organiser
+        self._processes = {bot.name: entrants_of(bot) for bot in config.bots}
+        self._time_control = match_pb2.TimeControl(
+            bank_ms=config.time.bank_ms,
+            increment_ms=config.time.increment_ms,
+            move_ms=config.time.move_ms,
+            startup_ms=config.time.startup_ms,
+            match_ms=config.time.match_ms,
+        )
+
+    async def create(self, entries: Sequence[Entry]) -> list[str]:
+        """Create matches, or find them created; return the ids of those that are over already.
+
+        Raises `VenueError` where the server has played another run with the same secret.
+        """
+        requests = [self._request(entry) for entry in entries]
+        self.running.update(
+            (request.match_id, entry) for request, entry in zip(requests, entries, strict=True)
+        )
+        try:
+            matches = await self._patience.insist(lambda: self._organiser.create(requests))
+        except AlreadyExists as error:
+            raise VenueError(
+                f"{error}; the server has played another run of this `name` and `seed`: leave "
+                "`seed` out, or change one of them"
+            ) from None
+        return [
+            match_id(match.name)
+            for match in matches
+            if match.state == match_pb2.MATCH_STATE_FINISHED
+        ]
+
+    def _request(self, entry: Entry) -> match_pb2.CreateMatchRequest:
+        fixture = entry.fixture
+        contest = fixture.pairing.contest
+        name = entry.id
+        return new_match(
+            contest.variant,
+            self._seated(entry),
+            options=contest.options,
+            time_control=self._time_control,
+            label=self._label,
+            nonce=fixture.nonce,
+            seed=fixture.seed,
+            # The other seat orders of the block have the same deals: the server seals it until all of
+            # them have a result, and then everyone may check the deals.
+            block=fixture.nonce,
+            block_matches=fixture.block_matches,
+            match_id=name,
+            request_id=f"{self._label}-{name}",
+        )
+
+    def _seated(self, entry: Entry) -> list[str]:
+        """By seat, the process that plays: another one for each seat order, where there are some.
+
+        A process cannot remember hands that it has not seen.
+        """
+        fixture = entry.fixture
+        turn = fixture.block + fixture.order
+        processes = (self._processes[bot] for bot in fixture.bots)
+        return [names[turn % len(names)] for names in processes]
+
+    async def forfeit(self, process: str, detail: str, among: Iterable[str] | None = None) -> None:
+        """Forfeit the running matches (`among` those only) in which a bot's process sits."""
+        limit = asyncio.Semaphore(CALLS_AT_ONCE)
+
+        async def forfeit_one(name: str, seat: int) -> None:
+            async with limit:
+                # Not there yet, or over by now: nothing to forfeit.
+                with suppress(PegboardError):
+                    await self._patience.insist(
+                        lambda: self._organiser.forfeit(f"matches/{name}", seat, detail)
+                    )
+
+        names = [
+            name for name in (self.running if among is None else among) if name in self.running
+        ]
+        seated = ((name, self._seated(self.running[name])) for name in names)
+        await asyncio.gather(
+            *(forfeit_one(name, bots.index(process)) for name, bots in seated if process in bots)
+        )
+
+    def matches_of(self, process: str) -> list[str]:
+        """Return the ids of the running matches in which a bot's process sits."""
+        return [name for name, entry in self.running.items() if process in self._seated(entry)]
+
+    async def cancel(self, names: Iterable[str]) -> list[str]:
+        """End running matches without a result; return the ids that the server does not know."""
+        limit = asyncio.Semaphore(CALLS_AT_ONCE)
+        unknown = []
+
+        async def cancel_one(name: str) -> None:
+            async with limit:
+                try:
+                    await self._patience.insist(lambda: self._organiser.cancel(f"matches/{name}"))
+                except UnknownMatch:
+                    unknown.append(name)
+
+        await asyncio.gather(*map(cancel_one, names))
+        return unknown
+
+    async def finished(self) -> AsyncIterator[Finished]:
+        """Yield matches as they finish, all of them again whenever the server was away."""
+        asking = False
+        try:
+            while True:
+                if not asking:
+                    self._patience.asks()
+                    asking = True
+                try:
+                    async for batch in self._organiser.watch_finished(
+                        self._label, include_earlier=True
+                    ):
+                        if asking:
+                            self._patience.asks_no_more()
+                            asking = False
+                        self._patience.answered()
+                        yield batch
+                except (Unavailable, StoreError) as error:
+                    if not asking:
+                        self._patience.asks()
+                        asking = True
+                    await self._patience.pause(error)
+        finally:
+            if asking:
+                self._patience.asks_no_more()
+
+
+def ids_of(entries: Sequence[Entry]) -> list[str]:
+    """Return the ids under which entries are played."""
+    return [entry.id for entry in entries]

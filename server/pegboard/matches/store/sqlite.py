@@ -1,0 +1,405 @@
+"""The store: matches in one SQLite file (WAL), or in memory.
+
+Writes come as batches, each one transaction, from one thread. A batch travels as a few texts, so
+that it takes a handful of statements however many matches it is about: between statements the thread
+has to wait for the interpreter, which the event loop is busy with.
+
+- `matches` has a row a match; of a finished one all that its record needs.
+- `blocks` has a row a duplicate block: how many of its matches run, and how many have a result.
+- `journal` has a row a batch: the moves of running matches, one a line (`rows.journal_line`). From time
+  to time a batch is a snapshot, all moves of all running matches, and what came before it goes.
+
+Every row carries checksums, since SQLite checks its own structure but not what is in it. Damage to the
+structure or to the journal is a `StoreError`; a damaged match is left out, or ends by a server fault,
+and costs the others nothing.
+
+A file belongs to one process at a time, by a lock on `FILE.lock`, and to one user: seeds of running
+matches are in it. Readers of the same process use a connection of their own and never wait for the
+writer.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from pegboard.matches.spec import MatchSpec
+from pegboard.matches.store.batch import Batch, BlockChange, Standing, Texts
+from pegboard.matches.store.file import (
+    SQLITE_FAULTS,
+    create_private,
+    damage_sentence,
+    error_sentence,
+    keep_private,
+    lock_file,
+)
+from pegboard.matches.store.rows import Row, Stored, checksum, read_journal, spec_text
+from pegboard.matches.store.schema import SCHEMA_VERSION, check_owner, make_tables, mend_indices
+from pegboard.rules.errors import StoreError
+from pegboard.rules.game import Seat
+from pegboard.rules.shuffle import SEED_BYTES
+
+__all__ = [
+    "Batch",
+    "BlockChange",
+    "Durability",
+    "Standing",
+    "Store",
+    "StoreState",
+    "Texts",
+    "open_store",
+]
+
+SQLITE_MIN = (3, 38, 0)
+"""For `->>` and `UPDATE .. FROM`."""
+
+NUMBER_MAX = 1 << 53
+"""No key and no finish is larger; the next one could not be stored."""
+
+log = structlog.get_logger(__name__)
+
+_COLUMNS = ", ".join(Stored._fields)
+
+_CREATED = """
+INSERT INTO matches(key, id, request_id, label, block, name_sum,
+                    spec, seed, rules_version, create_ms, deal_sum)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+       value ->> 7, value ->> 8, value ->> 9, value ->> 10
+FROM json_each(?)
+"""
+
+_FINISHED = """
+UPDATE matches SET finish = v.value ->> 1, end_ms = v.value ->> 2, result = v.value ->> 3,
+    moves = v.value ->> 4, event_count = v.value ->> 5, events_digest = v.value ->> 6,
+    result_sum = v.value ->> 7
+FROM json_each(?) AS v WHERE matches.key = v.value ->> 0
+"""
+
+_BLOCKS = """
+INSERT INTO blocks(block, matches, rated, running)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?) WHERE true
+ON CONFLICT(block) DO UPDATE SET rated = rated + excluded.rated, running = running + excluded.running
+"""
+
+_MENDED = """
+UPDATE matches SET spec = ?, seed = ?, rules_version = ?, create_ms = ?, deal_sum = ?, finish = 0
+WHERE key = ?
+"""
+
+_SEALED = """
+EXISTS (SELECT 1 FROM blocks
+        WHERE blocks.block = matches.block AND (rated < blocks.matches OR running > 0))
+"""
+
+
+class Durability(Enum):
+    """When what happens is written, which outlives the process, and synced, which outlives the machine.
+
+    STRICT: nothing is published before it is both. BATCHED: moves are published at once, written some
+    20 ms later, and synced with what comes next of creations, results and unary answers, which wait
+    for it. MEMORY: there is no file.
+    """
+
+    STRICT = "strict"
+    BATCHED = "batched"
+    MEMORY = "memory"
+
+
+class StoreState(Enum):
+    """How a store does. FAILING: what was written last failed, and is tried again. LOST: for good."""
+
+    WRITABLE = "writable"
+    FAILING = "failing"
+    LOST = "lost"
+
+
+def open_store(path: Path | None, durability: Durability = Durability.BATCHED) -> Store:
+    """Open the store at `path`, making it where there is none; None for MEMORY.
+
+    Raises `StoreError` for a path that cannot be used, a file of another kind or of a newer
+    version, a damaged one, and one that another process has open.
+    """
+    if sqlite3.sqlite_version_info < SQLITE_MIN:
+        needed = ".".join(map(str, SQLITE_MIN))
+        raise StoreError(
+            f"SQLite {sqlite3.sqlite_version} is too old; Python needs {needed} or newer"
+        )
+    if (path is None) != (durability is Durability.MEMORY):
+        raise StoreError("a store in memory has no file, and every other durability needs one")
+    return Store(path, durability)
+
+
+class Store:
+    """One store, open. `write` is for one thread, everything else for the one that opened it.
+
+    `unsynced`: something has been written that the machine could still lose.
+    """
+
+    def __init__(self, path: Path | None, durability: Durability) -> None:
+        self.path = path
+        self.durability = durability
+        self.unsynced = False
+        self._syncs = True
+        self._damaged: set[int] = set()
+        self._connections: list[sqlite3.Connection] = []
+        self._lock = None if path is None else lock_file(path)
+        try:
+            self._writer = self._connect()
+            self._prepare()
+            self._reader = self._writer if path is None else self._connect()
+        except SQLITE_FAULTS as error:
+            self.close()
+            raise StoreError(error_sentence(path, error)) from error
+        except StoreError:
+            self.close()
+            raise
+
+    # Opening and closing
+
+    def _connect(self) -> sqlite3.Connection:
+        where = ":memory:"
+        if self.path is not None:
+            create_private(self.path)
+            where = str(self.path)
+        connection = sqlite3.connect(where, isolation_level=None, check_same_thread=False)
+        self._connections.append(connection)
+        # Damaged text must not stop a query that reads intact rows as well.
+        connection.text_factory = _text
+        connection.execute("PRAGMA busy_timeout = 5000")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA cell_size_check = ON")
+        return connection
+
+    def _prepare(self) -> None:
+        """Check whose file it is and that it can be written; make the tables where it is new."""
+        writer = self._writer
+        is_new = check_owner(writer, self.path)
+        if self.path is not None:
+            keep_private(self.path)
+        writer.execute("PRAGMA journal_mode = WAL")
+        if is_new:
+            make_tables(writer)
+            return
+        assert self.path is not None, "a store in memory is always new"
+        mend_indices(writer, self.path)
+        try:
+            # Writes nothing new, but a store that cannot be written is told of now.
+            writer.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        except SQLITE_FAULTS as error:
+            raise StoreError(f"cannot write to {self._name}: {error}") from error
+
+    def close(self) -> None:
+        """Close the file and let other processes open it."""
+        for connection in self._connections:
+            connection.close()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    # Writing
+
+    def write(self, texts: Texts, snapshot: bool = False, sync: bool = True) -> None:
+        """Write `Batch.texts` in one transaction; with `snapshot` its journal takes the place of all.
+
+        What is written outlives the process; with `sync` it outlives the machine, and so does all that
+        was written before. Raises `StoreError`, and then nothing is written.
+        """
+        writer = self._writer
+        try:
+            if sync != self._syncs:
+                writer.execute(f"PRAGMA synchronous = {'FULL' if sync else 'NORMAL'}")
+                self._syncs = sync
+            writer.execute("BEGIN IMMEDIATE")
+            if texts.created:
+                writer.execute(_CREATED, (texts.created,))
+            if snapshot:
+                writer.execute("DELETE FROM journal")
+            if texts.journal:
+                row = (texts.journal, checksum((texts.journal,)))
+                writer.execute("INSERT INTO journal(lines, sum) VALUES (?, ?)", row)
+            if texts.finished:
+                writer.execute(_FINISHED, (texts.finished,))
+            if texts.blocks:
+                writer.execute(_BLOCKS, (texts.blocks,))
+            writer.execute("COMMIT")
+            if sync and self.unsynced and not any(texts):
+                # Nothing to commit is nothing to sync; a checkpoint begins by syncing all there is.
+                writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            self.unsynced = not sync
+        except SQLITE_FAULTS as error:
+            self._roll_back()
+            raise StoreError(f"cannot write to {self._name}: {error}") from error
+
+    def _roll_back(self) -> None:
+        try:
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+        except sqlite3.Error:  # the disk is gone: the next write says so
+            pass
+
+    # Reading
+
+    def find(self, match_id: str) -> Row | None:
+        """Return the match. Raises `StoreError` where it is damaged."""
+        return self._one("WHERE id = ?", (match_id,))
+
+    def find_request(self, request_id: str) -> Row | None:
+        """Return the match that this request has created. Raises `StoreError` where it is damaged."""
+        return self._one("WHERE request_id = ? AND request_id != ''", (request_id,))
+
+    def last(self) -> tuple[int, int]:
+        """Return the highest key and the highest finish; 0 for none."""
+        row = self._query("SELECT max(key), (SELECT max(finish) FROM matches) FROM matches")[0]
+        key, finish = row[0] or 0, row[1] or 0
+        if not (0 <= key < NUMBER_MAX and isinstance(finish, int) and 0 <= finish < NUMBER_MAX):
+            raise StoreError(
+                damage_sentence(self.path, f"a match has the number {key} or {finish}")
+            )
+        return key, finish
+
+    def block(self, block: str) -> Standing | None:
+        """Return how a block stands, None where it has no matches."""
+        found = self._query("SELECT matches, rated, running FROM blocks WHERE block = ?", (block,))
+        return Standing._make(found[0]) if found else None
+
+    def running(self) -> list[Row]:
+        """Return the matches that have no result, by key, with the moves of the journal.
+
+        One whose deal is damaged comes with an empty one; one whose name is damaged stays away. Raises
+        `StoreError` where the journal is damaged.
+        """
+        rows = list(self._running_rows())
+        moves: dict[int, list[str]] = {row.key: [] for row in rows}
+        banks: dict[int, dict[Seat, int]] = {row.key: {} for row in rows}
+        if rows:
+            for key, seat, move, bank_ms in self._journal():
+                if key in moves and move:
+                    moves[key].append(f"{seat} {move}")
+                if key in moves and bank_ms >= 0:
+                    banks[key][seat] = bank_ms
+        return [
+            row._replace(moves="\n".join(moves[row.key]), banks_ms=banks[row.key]) for row in rows
+        ]
+
+    def _running_rows(self) -> Iterator[Row]:
+        for stored in list(self._stored("WHERE result = '' ORDER BY key", ())):
+            if not stored.name_is_intact:
+                self._tell_damage(stored)
+            elif stored.deal_is_intact:
+                yield stored.row()
+            else:
+                self._tell_damage(stored)
+                yield self._mended(stored)
+
+    def _mended(self, stored: Stored) -> Row:
+        """Give a match whose deal is damaged an empty one, so that its end can be stored and read."""
+        nothing = MatchSpec("", (), label=stored.label, nonce=stored.id, block=stored.block)
+        row = Row(*stored[:5], spec_text(nothing), bytes(SEED_BYTES), "", 0.0, damaged=True)
+        deal = Stored.of(row)[6:11]
+        try:
+            self._writer.execute(_MENDED, (*deal, stored.key))
+        except SQLITE_FAULTS as error:
+            raise StoreError(f"cannot write to {self._name}: {error}") from error
+        return row
+
+    def _journal(self) -> Iterator[tuple[int, Seat, str, int]]:
+        rows = self._query("SELECT number, lines, sum FROM journal ORDER BY number")
+        for expected, (number, lines, sum_) in zip(count(1), rows, strict=False):
+            if number != expected or sum_ != checksum((lines,)):
+                raise StoreError(damage_sentence(self.path, "its journal has changed"))
+            try:
+                yield from read_journal(lines)
+            except ValueError:
+                raise StoreError(damage_sentence(self.path, "its journal cannot be read")) from None
+
+    def page(
+        self, label: str, finished: bool | None, before: int, size: int, sealed: bool = True
+    ) -> list[Row]:
+        """Return at most `size` matches, newest first, with keys below `before`.
+
+        `sealed` False: without those of blocks that are not over. Damaged ones are left out.
+        """
+        where = "WHERE key < ?"
+        values: list[Any] = [before]
+        if label:
+            where += " AND label = ?"
+            values.append(label)
+        if finished is not None:
+            where += " AND result != ''" if finished else " AND result = ''"
+        if not sealed:
+            where += f" AND NOT (block != '' AND {_SEALED})"
+        return list(islice(self._rows(f"{where} ORDER BY key DESC", values), size))
+
+    def finished(self, label: str, after: int, size: int, most_bytes: int) -> list[Row]:
+        """Return finished matches in the order of finishing, after `after`.
+
+        At most `size`, and no more once their moves have `most_bytes`. Damaged ones are left out.
+        """
+        where = "WHERE finish != 0 AND finish > ?"
+        if label:
+            where += " AND label = ?"
+        values = (after, label) if label else (after,)
+        rows = []
+        for row in islice(self._rows(f"{where} ORDER BY finish", values), size):
+            rows.append(row)
+            most_bytes -= len(row.moves)
+            if most_bytes <= 0:
+                break
+        return rows
+
+    def _one(self, where: str, values: Sequence[Any]) -> Row | None:
+        for stored in self._stored(where, values):
+            if not _is_intact(stored):
+                self._tell_damage(stored)
+                raise StoreError(damage_sentence(self.path, f"match {stored.id!r} has changed"))
+            return stored.row()
+        return None
+
+    def _rows(self, where: str, values: Sequence[Any]) -> Iterator[Row]:
+        for stored in self._stored(where, values):
+            if _is_intact(stored):
+                yield stored.row()
+            else:
+                self._tell_damage(stored)
+
+    def _stored(self, where: str, values: Sequence[Any]) -> Iterator[Stored]:
+        query = f"SELECT {_COLUMNS} FROM matches {where}"  # noqa: S608
+        cursor = self._reader.cursor()
+        try:
+            for found in cursor.execute(query, values):
+                yield Stored._make(found)
+        except SQLITE_FAULTS as error:
+            raise StoreError(error_sentence(self.path, error)) from error
+        finally:
+            cursor.close()  # a caller may stop early, and an open query holds the journal back
+
+    def _query(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        try:
+            return self._reader.execute(query, values).fetchall()
+        except SQLITE_FAULTS as error:
+            raise StoreError(error_sentence(self.path, error)) from error
+
+    def _tell_damage(self, stored: Stored) -> None:
+        """Log that a match is damaged, once."""
+        if stored.key not in self._damaged:
+            self._damaged.add(stored.key)
+            log.error("a match in the store is damaged", match=str(stored.id), store=str(self.path))
+
+    @property
+    def _name(self) -> str:
+        return "the store in memory" if self.path is None else f"the store {self.path}"
+
+
+def _is_intact(stored: Stored) -> bool:
+    finished = not stored.result or stored.result_is_intact
+    return stored.name_is_intact and stored.deal_is_intact and finished
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,349 @@
+"""The play (R-C3): one card at a time up to 31, gos, and the point for the last card."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pegboard.rules.cards import NO_CARD, VALUE, Card
+from pegboard.rules.cribbage.events import (
+    CardPlayed,
+    Item,
+    ItemKind,
+    Reason,
+    make,
+)
+from pegboard.rules.cribbage.lazy_items import LazyItems
+from pegboard.rules.cribbage.moves import GO, Go, Play
+from pegboard.rules.cribbage.phases.jokers import LIMIT
+from pegboard.rules.cribbage.phases.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
+from pegboard.rules.cribbage.scoring.pegging import peg_items, peg_points
+from pegboard.rules.cribbage.shared import (
+    ALONE,
+    CARD_PLAYED,
+    COUNT_ENDED,
+    PLAIN_PLAYS,
+    PLAYED,
+    WENT_GO,
+)
+from pegboard.rules.cribbage.table import Table
+from pegboard.rules.cribbage.view import Phase, PlayedCard
+from pegboard.rules.game import Choices, Seat
+
+
+class Playing(PhaseState):
+    """The play in every variant; `PlainPlaying` does the ordinary game faster.
+
+    `cards` are the effective cards of the running count (a wild joker is what it was declared), `last`
+    the seat of the last of them, `gone` a bit for each seat that said go in this count.
+    """
+
+    __slots__ = ("cards", "gone", "last", "running", "turn")
+
+    name = Phase.PLAY
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.cards: list[Card] = []
+        self.running = 0
+        self.gone = 0
+        self.last: Seat = table.dealer
+        self.turn: Seat = table.dealer
+
+    def begin(self) -> None:
+        """Find who leads (R-C3.2)."""
+        self.turn = self._leader(self.last)
+
+    def copy(self, table: Table) -> Playing:
+        """Return an independent phase at the copied table."""
+        phase = type(self)(table)
+        phase.question = self.question
+        phase.cards = self.cards.copy()
+        phase.running = self.running
+        phase.gone = self.gone
+        phase.last = self.last
+        phase.turn = self.turn
+        return phase
+
+    def to_act(self) -> tuple[Seat, ...]:
+        """Return the one seat on turn."""
+        return ALONE[self.turn]
+
+    def choices(self, seat: Seat) -> Choices:
+        """Return the playable cards, or the go where the seat says it itself."""
+        if seat != self.turn:
+            return NO_CHOICES
+        question = self.question
+        if question is None:
+            question = self.question = self.ask(seat)
+        return question
+
+    def ask(self, seat: Seat) -> Choices:
+        """Return the playable cards, or the go."""
+        plays = self.table.setup.joker_rules.plays(self.table.hands[seat], self.running)
+        return Choices(tuple(plays) or (GO,))
+
+    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+        """Play a card or say go."""
+        if seat != self.turn:
+            raise not_your_turn(seat, self.to_act())
+        if type(move) is Go:
+            return self._go(seat, move, events)
+        card = self._read(seat, move)
+        self.question = None
+        self._lay(seat, move, card, events)
+        if self._peg_card(seat, move, events):
+            return True
+        return self._pass_on(seat, events)
+
+    def _go(self, seat: Seat, move: Go, events: list[Any]) -> bool:
+        """Say go, which only a seat may that cannot play (R-C3.3)."""
+        if self.table.setup.joker_rules.can_play(self.table.hands[seat], self.running):
+            raise illegal(move, "you can play a card, so you must")
+        self.question = None
+        self.gone |= 1 << seat
+        events.append(WENT_GO[seat])
+        return self._pass_on(seat, events)
+
+    def _read(self, seat: Seat, move: Any) -> Card:
+        """Return the card that counts. Raises `IllegalMove`."""
+        if type(move) is not Play:
+            table = self.table
+            able = table.setup.joker_rules.can_play(table.hands[seat], self.running)
+            raise illegal(move, "PLAY a card" if able else "no card of yours fits, so say GO")
+        if move.card not in self.table.hands[seat]:
+            raise illegal(move, "PLAY a card that you hold")
+        if (move.claim is not None) != self.table.setup.game.muggins:
+            raise illegal(
+                move,
+                "the table counts; PLAY without a claim"
+                if move.claim is not None
+                else "you count; PLAY 5C CLAIM 0 with the points it makes",
+            )
+        card = self.table.setup.joker_rules.effective(move)
+        if self._count_with(card) > LIMIT:
+            raise illegal(move, f"the count would pass {LIMIT}")
+        return card
+
+    def _count_with(self, card: Card) -> int:
+        return self.running + VALUE[card]
+
+    def _lay(self, seat: Seat, move: Play, card: Card, events: list[Any]) -> None:
+        """Put the card on the table."""
+        table = self.table
+        table.hands[seat].remove(move.card)
+        table.played.append(PlayedCard(seat, move.card, move.declared))
+        if move.declared != NO_CARD and table.setup.bound_jokers():
+            table.bound[seat] += (card,)
+        self.cards.append(card)
+        self.running += VALUE[card]
+        self.last = seat
+        events.append(CardPlayed(seat, move.card, move.declared, self.running))
+
+    def _peg_card(self, seat: Seat, move: Play, events: list[Any]) -> bool:
+        """Peg what the last card scored; return whether the game is over."""
+        rules = self.table.setup.rules
+        points = peg_points(self.cards, self.running, rules)
+        if not points:
+            return False
+        items = LazyItems(peg_items, (tuple(self.cards), self.running, rules))
+        return self.table.peg(seat, points, Reason.PLAY, items, events)
+
+    def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
+        """Find who plays next, saying forced gos on the way; return whether the play is over.
+
+        The count ends when the search comes back to the seat of the last card and that cannot play
+        either: it says no go itself (X-02), nor does anybody at 31.
+        """
+        setup, hands, running = self.table.setup, self.table.hands, self.running
+        lefts, can_play = setup.lefts, setup.joker_rules.can_play
+        while True:
+            seat = lefts[seat]
+            hand = hands[seat]
+            if hand and not self.gone >> seat & 1:
+                if can_play(hand, running):
+                    self.turn = seat
+                    return False
+                if seat != self.last and running < LIMIT:
+                    if not setup.auto_go:
+                        self.turn = seat
+                        return False
+                    self.gone |= 1 << seat
+                    events.append(WENT_GO[seat])
+            if seat == self.last:
+                return self._end_count(events)
+
+    def _end_count(self, events: list[Any]) -> bool:
+        """Give the point for the last card and begin the next count, if any."""
+        events.append(COUNT_ENDED[self.last][self.running])
+        reason, points = self._settlement()
+        if points:
+            thirty_one = Item(ItemKind.THIRTY_ONE, points, tuple(self.cards))
+            items = (thirty_one,) if reason == Reason.THIRTY_ONE else ()
+            if self.table.peg(self.last, points, reason, items, events):
+                return True
+        return self._next_count()
+
+    def _settlement(self) -> tuple[Reason, int]:
+        """Return what the last card of a count scores when it is over (R-C3.5, R-C9.4).
+
+        At 31 that is nothing, as the card has scored the two; with zero jokers they come now.
+        """
+        if self.running == LIMIT:
+            return Reason.THIRTY_ONE, 2 if self.table.setup.joker_rules.late_31 else 0
+        return Reason.GO if any(self.table.hands) else Reason.LAST, 1
+
+    def _next_count(self) -> bool:
+        """Begin a count left of the last card (R-C3.6); return whether the play is over instead."""
+        table = self.table
+        if table.setup.play_once or not any(table.hands):
+            return True
+        self.cards = []
+        self.running = 0
+        self.gone = 0
+        self.turn = self._leader(self.last)
+        return False
+
+    def _leader(self, seat: Seat) -> Seat:
+        """Return the next seat clockwise that has cards."""
+        lefts, hands = self.table.setup.lefts, self.table.hands
+        seat = lefts[seat]
+        while not hands[seat]:
+            seat = lefts[seat]
+        return seat
+
+    def count(self) -> int:
+        """Return the running count."""
+        return self.running
+
+    def count_cards(self) -> tuple[PlayedCard, ...]:
+        """Return the cards of the running count."""
+        played = self.table.played
+        return tuple(played[len(played) - len(self.cards) :])
+
+    def said_go(self) -> tuple[Seat, ...]:
+        """Return the seats that said go in this count."""
+        if not self.gone:  # mostly
+            return ()
+        return tuple([seat for seat in range(self.table.setup.seats) if self.gone >> seat & 1])
+
+
+class PlainPlaying(Playing):
+    """The play with 52 cards, the table counting: most matches, so it is written to be fast.
+
+    `key` is a number for the ranks of the running count, in order: what they score is remembered by it.
+    """
+
+    __slots__ = ("key",)
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.key = 1
+
+    def copy(self, table: Table) -> PlainPlaying:
+        """Return an independent phase at the copied table."""
+        phase = super().copy(table)
+        assert isinstance(phase, PlainPlaying)
+        phase.key = self.key
+        return phase
+
+    def choices(self, seat: Seat) -> Choices:
+        """Return the playable cards, or the go where the seat says it itself."""
+        if seat != self.turn:
+            return NO_CHOICES
+        question = self.question
+        if question is None:
+            hand = self.table.hands[seat]
+            room = LIMIT - self.running
+            if room < _TEN:
+                plays = [PLAIN_PLAYS[card] for card in hand if VALUE[card] <= room]
+            else:
+                plays = [PLAIN_PLAYS[card] for card in hand]
+            question = self.question = make(Choices, (tuple(plays) or _GO_ONLY, None))
+        return question
+
+    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+        """Play a card or say go. What is not a plain legal card is left to the slower way."""
+        table = self.table
+        hand = table.hands[self.turn]
+        if seat != self.turn or type(move) is not Play:
+            return super().apply(seat, move, events)
+        card = move.card
+        if card not in hand:
+            return super().apply(seat, move, events)
+        running = self.running + VALUE[card]
+        if running > LIMIT or (PLAIN_PLAYS[card] is not move and PLAIN_PLAYS[card] != move):
+            return super().apply(seat, move, events)
+        hand.remove(card)
+        cards = self.cards
+        cards.append(card)
+        table.played.append(PLAYED[seat][card])
+        self.question = None
+        self.running = running
+        self.last = seat
+        events.append(CARD_PLAYED[seat][card][running])
+        key = self.key = self.key * 13 + (card >> 2)
+        points = table.setup.pegged.get(key)
+        if points is None:
+            points = self._remember(key)
+        if points:
+            items = LazyItems(peg_items, (tuple(cards), running, table.setup.rules))
+            if table.peg(seat, points, _PLAY, items, events):
+                return True
+        return self._end_count(events) if running == LIMIT else self._pass_on(seat, events)
+
+    def _remember(self, key: int) -> int:
+        """Return what the last card scores, and keep it if there is room."""
+        setup = self.table.setup
+        points = peg_points(self.cards, self.running, setup.rules)
+        if len(setup.pegged) < _PEGGED_MOST:
+            setup.pegged[key] = points
+        return points
+
+    def _end_count(self, events: list[Any]) -> bool:
+        """Give the point for the last card and begin the next count, if any."""
+        table, last, running = self.table, self.last, self.running
+        hands, lefts = table.hands, table.setup.lefts
+        events.append(COUNT_ENDED[last][running])
+        over = not any(hands)
+        if running != LIMIT and table.peg(last, 1, _LAST if over else _GO, (), events):
+            return True
+        if over or table.setup.play_once:
+            return True
+        seat = lefts[last]
+        while not hands[seat]:
+            seat = lefts[seat]
+        self.turn = seat
+        self.cards = []
+        self.key = 1
+        self.running = self.gone = 0
+        return False
+
+    def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
+        """Find who plays next: a hand is playable if its lowest card is."""
+        setup, hands, last = self.table.setup, self.table.hands, self.last
+        lefts, room = setup.lefts, LIMIT - self.running
+        while True:
+            seat = lefts[seat]
+            hand = hands[seat]
+            if hand and not self.gone >> seat & 1:
+                if VALUE[hand[0]] <= room:
+                    self.turn = seat
+                    return False
+                if seat != last:
+                    if not setup.auto_go:
+                        self.turn = seat
+                        return False
+                    self.gone |= 1 << seat
+                    events.append(WENT_GO[seat])
+            if seat == last:
+                return self._end_count(events)
+
+
+_PEGGED_MOST: Final = 1 << 16
+"""How many counts are remembered: almost all that come up, in a few megabytes."""
+_TEN: Final = 10
+"""The most a card is worth."""
+_PLAY: Final = Reason.PLAY
+_GO: Final = Reason.GO
+_LAST: Final = Reason.LAST
+_GO_ONLY: Final = (GO,)

@@ -1,0 +1,91 @@
+"""The steps of a deal, by options: a variant is a list of them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from pegboard.rules.cribbage.forms import (
+    CANADIAN_DOUBLES,
+    FIVE_CRIB,
+    LONE_CRIB,
+    SOLITAIRE,
+    SQUARES,
+    TEN_CARD,
+)
+from pegboard.rules.cribbage.phases.auction import Bidding
+from pegboard.rules.cribbage.phases.deal import (
+    deal_cards,
+    deal_first_six,
+    deal_second_six,
+    turn_starter,
+)
+from pegboard.rules.cribbage.phases.discard import Discarding
+from pegboard.rules.cribbage.phases.exchange import take_crib
+from pegboard.rules.cribbage.phases.manual_play import ManualPlaying
+from pegboard.rules.cribbage.phases.manual_show import begin_show
+from pegboard.rules.cribbage.phases.phase import PhaseState, Step
+from pegboard.rules.cribbage.phases.play import PlainPlaying, Playing
+from pegboard.rules.cribbage.phases.show import count_all, count_plain, count_solitaire
+from pegboard.rules.cribbage.phases.split_and_gift import Giving, Splitting
+from pegboard.rules.cribbage.phases.squares import count_lines, lay_out
+from pegboard.rules.cribbage.scoring.show import NO_JOKERS
+from pegboard.rules.cribbage.setup import Setup
+from pegboard.rules.cribbage.table import Table
+
+
+@lru_cache(maxsize=256)
+def steps_of(setup: Setup) -> tuple[Step, ...]:
+    """Return what happens in a deal, in order."""
+    form, game = setup.form.name, setup.game
+    if form == SQUARES:
+        return (lay_out, turn_starter, count_lines)
+    if form == SOLITAIRE:
+        return _SOLITAIRE
+    return (
+        deal_cards,
+        *((_asking(Bidding),) if game.auction else ()),
+        _asking(_DISCARDING.get(form, Discarding)),
+        *((take_crib,) if form == LONE_CRIB else ()),
+        turn_starter,
+        _asking(_playing(setup)),
+        _counting(setup),
+    )
+
+
+_DISCARDING: dict[str, type[PhaseState]] = {TEN_CARD: Splitting, CANADIAN_DOUBLES: Giving}
+
+
+def _playing(setup: Setup) -> type[PhaseState]:
+    if setup.game.muggins:
+        return ManualPlaying
+    return PlainPlaying if setup.game.jokers == NO_JOKERS else Playing
+
+
+def _counting(setup: Setup) -> Step:
+    game, form = setup.game, setup.form
+    if game.muggins:
+        return begin_show
+    special = game.zero_penalty or game.back_up_10 or game.jokers != NO_JOKERS
+    return count_all if special or form.name in (TEN_CARD, FIVE_CRIB) else count_plain
+
+
+def _asking(kind: type[PhaseState]) -> Step:
+    """Return a step that asks seats for moves."""
+
+    def ask(table: Table, events: list[Any]) -> PhaseState:
+        phase = kind(table)
+        phase.begin()
+        return phase
+
+    return ask
+
+
+_SOLITAIRE = (
+    deal_first_six,
+    _asking(Discarding),
+    deal_second_six,
+    _asking(Discarding),
+    turn_starter,
+    count_solitaire,
+)
