@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pegboard.cli.main import run
+from pegboard.errors import InvalidRequest
 from pegboard.rpc.tokens import load_tokens
-from pegboard.rules.errors import InvalidRequest
 
 MANY = 5_000
 FILES = {

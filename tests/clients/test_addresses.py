@@ -12,7 +12,7 @@ import pytest
 
 from pegboard.client.address import Address, parse_address
 from pegboard.client.channel import open_channel
-from pegboard.rules.errors import InvalidRequest
+from pegboard.errors import InvalidRequest
 from pegboard.v1 import play_pb2
 
 PROXIES = ("http_proxy", "https_proxy", "grpc_proxy")

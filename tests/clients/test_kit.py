@@ -26,8 +26,9 @@ from pegboard.client.channel import open_channel
 from pegboard.client.session import METHOD, PlayStream
 from pegboard.client.testing import ScriptedMatch, play_match, random_choice
 from pegboard.client.turn import CLAIM_TOO_HIGH, MUST_GO_OUT, Refused
+from pegboard.errors import InvalidRequest, Silent, Unavailable
 from pegboard.rules.cribbage.moves import Claim, Discard, Play
-from pegboard.rules.errors import IllegalMove, InvalidRequest, MustGoOut, Silent, Unavailable
+from pegboard.rules.errors import IllegalMove, MustGoOut
 from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.codec import read_move
 

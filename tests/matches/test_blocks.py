@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from tests.matches.fakes import Hosted, opened, request
 
+from pegboard.errors import InvalidRequest
 from pegboard.matches.host import CreateRequest
 from pegboard.matches.match import Match
 from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store.sqlite import Durability
-from pegboard.rules.errors import InvalidRequest
 
 DURABILITIES = [Durability.MEMORY, Durability.BATCHED, Durability.STRICT]
 PAIR: dict[str, Any] = {"block": "pair", "block_matches": 2}

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from tests.matches.fakes import Boom, Claim, Guard, Hosted, Stranger, Take, opened, play
 
+from pegboard.errors import UnknownMatch, UnknownSeat
 from pegboard.matches.host import HostSettings
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.match import Match, OpenTurn
 from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import Termination
-from pegboard.rules.errors import UnknownMatch, UnknownSeat
 from pegboard.rules.record import Record
 
 

@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 from tests.matches.fakes import Claim, Guard, Hosted, Stranger, Take, opened, request
 
+from pegboard.errors import UnknownMatch, UnknownSeat
 from pegboard.matches.host import HostSettings
 from pegboard.matches.mailbox import Bot, Mailbox
 from pegboard.matches.match import Match, OpenTurn
 from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.spec import Termination, TimeControl
 from pegboard.matches.store.sqlite import Durability
-from pegboard.rules.errors import MatchOver, UnknownMatch, UnknownSeat
+from pegboard.rules.errors import MatchOver
 
 BOTS = "abc"
 SETTINGS = HostSettings(reconnect_s=2, lag_ms=50, finished_kept=4, events_kept=2, wait_s=2)

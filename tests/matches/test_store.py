@@ -16,13 +16,13 @@ import pytest
 from tests.matches.fakes import GAMES, Hosted, opened, play, request, settle
 from tests.patience import PATIENCE_S, until
 
+from pegboard.errors import StoreError
 from pegboard.matches.host import HostSettings
 from pegboard.matches.match import Match
 from pegboard.matches.spec import Termination, TimeControl
 from pegboard.matches.store.rows import checksum
 from pegboard.matches.store.schema import APPLICATION_ID, SCHEMA_VERSION
 from pegboard.matches.store.sqlite import Durability, StoreState, open_store
-from pegboard.rules.errors import StoreError
 
 STORED = [Durability.STRICT, Durability.BATCHED]
 

@@ -12,19 +12,12 @@ from typing import Any
 import pytest
 from tests.matches.fakes import GAMES, Happened, Heap, Hosted, Take, opened, play, request, settle
 
+from pegboard.errors import AlreadyExists, InvalidRequest, UnknownMatch
 from pegboard.matches.host import CreateRequest, HostSettings
 from pegboard.matches.log import KEPT, Log
 from pegboard.matches.match import Match
 from pegboard.matches.spec import MatchSpec, Result, Termination, TimeControl
-from pegboard.rules.errors import (
-    AlreadyExists,
-    InvalidRequest,
-    OptionError,
-    PegboardError,
-    SeatsError,
-    UnknownMatch,
-    UnknownVariant,
-)
+from pegboard.rules.errors import OptionError, PegboardError, SeatsError, UnknownVariant
 
 
 def ids(matches: list[Match]) -> list[str]:

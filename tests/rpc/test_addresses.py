@@ -16,13 +16,13 @@ import grpc.aio
 import pytest
 from tests.service.rig import serving, token_file
 
+from pegboard.errors import InvalidRequest
 from pegboard.matches.host import MatchHost
 from pegboard.matches.store.sqlite import Durability, open_store
 from pegboard.rpc.addresses import find_places, split, unix_address, unix_target
 from pegboard.rpc.gate import Gate
 from pegboard.rpc.settings import Limits, ServeSettings
 from pegboard.rpc.tokens import load_tokens
-from pegboard.rules.errors import InvalidRequest
 from pegboard.service.app import Server
 
 SERVE = (sys.executable, "-m", "pegboard.cli.main", "serve")

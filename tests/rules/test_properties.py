@@ -21,13 +21,7 @@ from tests.rules.strategies import (
 )
 
 from pegboard.rules import catalog
-from pegboard.rules.errors import (
-    ClaimTooHigh,
-    IllegalMove,
-    MatchOver,
-    MustGoOut,
-    NotYourTurn,
-)
+from pegboard.rules.errors import ClaimTooHigh, IllegalMove, MatchOver, MustGoOut, NotYourTurn
 from pegboard.rules.game import Game, Seat, State
 from pegboard.rules.record import (
     Record,

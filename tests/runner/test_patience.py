@@ -16,8 +16,8 @@ import pytest
 
 from pegboard.arena.ages import Ages
 from pegboard.arena.config import Bot, Config, Contest
+from pegboard.errors import Unavailable, UnknownMatch
 from pegboard.rules import catalog
-from pegboard.rules.errors import Unavailable, UnknownMatch
 from pegboard.runner import limits, patience
 from pegboard.runner import start_check as rollcall
 from pegboard.runner.bot_process import Entrant

@@ -18,8 +18,9 @@ from tests.service.rig import ORGANISER, token_file
 
 from pegboard.client import Organiser, Player, new_match
 from pegboard.client.bot import as_bot
+from pegboard.errors import InvalidRequest, StoreError
 from pegboard.rpc.settings import ServeSettings
-from pegboard.rules.errors import InvalidRequest, PegboardError, StoreError
+from pegboard.rules.errors import PegboardError
 from pegboard.service.app import configure_log, serve
 
 SERVE = (sys.executable, "-m", "pegboard.cli.main", "serve")

@@ -15,10 +15,10 @@ from google.rpc import error_details_pb2, status_pb2
 from tests.patience import PATIENCE_S, until
 from tests.service.rig import ORGANISER, Rig, Wire, metadata_of, serving, token_of
 
+from pegboard import errors
 from pegboard.client import Bot, Turn, new_match
 from pegboard.rpc.allowance import Allowance
 from pegboard.rpc.settings import Limits
-from pegboard.rules import errors
 from pegboard.rules.plain import plain, quoted, sentence
 from pegboard.service.play_service import hello_cost
 from pegboard.service.session import PlaySession

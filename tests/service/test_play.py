@@ -10,9 +10,9 @@ from tests.service.rig import ORGANISER, metadata_of, serving, token_of
 
 from pegboard.client import RESIGN, Bot, Turn
 from pegboard.client.testing import random_choice
+from pegboard.errors import InvalidRequest, PermissionDenied, Replaced, Silent, Unavailable
 from pegboard.matches.host import HostSettings
 from pegboard.rpc.settings import Limits
-from pegboard.rules.errors import InvalidRequest, PermissionDenied, Replaced, Silent, Unavailable
 from pegboard.v1 import cribbage_pb2, match_pb2, play_pb2
 
 # Ten beats, so that a test that has to wait for a processor is not silent meanwhile.

@@ -16,12 +16,12 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.patience import PATIENCE_S, until
 from tests.service.rig import ORGANISER, metadata_of, serving, token_of
 
+from pegboard import errors
 from pegboard.client import new_match
 from pegboard.matches.match import Archive
 from pegboard.rpc.allowance import ACCOUNTS_KEPT, Allowance, Allowances
 from pegboard.rpc.settings import Limits
 from pegboard.rpc.tokens import bearer_token, load_tokens
-from pegboard.rules import errors
 from pegboard.rules.catalog import CATALOG
 from pegboard.rules.record import verify
 from pegboard.service.match_service import (

@@ -15,7 +15,8 @@ from tests.service.rig import ORGANISER, serving
 from tests.service.test_app import Process, folder
 
 from pegboard.client import Organiser, new_match
-from pegboard.rules.errors import PegboardError, StoreError, Unavailable
+from pegboard.errors import StoreError, Unavailable
+from pegboard.rules.errors import PegboardError
 from pegboard.service.app import SERVICES
 from pegboard.v1 import match_pb2
 

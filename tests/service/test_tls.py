@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.service.rig import ORGANISER, token_file, token_of
 
+from pegboard.errors import InvalidRequest
 from pegboard.rpc.settings import ServeSettings
-from pegboard.rules.errors import InvalidRequest
 from pegboard.service.app import tls_credentials
 
 FILES = Path(__file__).parent / "tls"

@@ -6,7 +6,7 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc import StatusCode
 
-from pegboard.rules import errors
+from pegboard import errors
 from pegboard.wire.errors import CODES, DOMAIN, code_of, error_of, status_of
 
 

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pegboard.errors import InvalidRequest
 from pegboard.rules import catalog
 from pegboard.rules.cards import Card, parse_card
 from pegboard.rules.cribbage.game import Cribbage
-from pegboard.rules.errors import InvalidRequest
 
 STANDARD_INPUT = Path("-")
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pegboard.rules.errors import InvalidRequest
+from pegboard.errors import InvalidRequest
 
 FOLDER = Path(__file__).resolve().parents[3] / "bench"
 

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from pegboard.rules.errors import InvalidRequest, PegboardError
+from pegboard.errors import InvalidRequest
+from pegboard.rules.errors import PegboardError
 from pegboard.runner.terminal import lead_nowhere, say, settle_streams, shown
 
 APP_OPTIONS: dict[str, Any] = {

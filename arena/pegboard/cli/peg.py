@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from pegboard.cli.arguments import cribbage_rules
 from pegboard.cli.output import columns, print_json
+from pegboard.errors import InvalidRequest
 from pegboard.rules.cards import JOKER, RANKS, VALUE, Card, parse_card, parse_rank
 from pegboard.rules.cribbage.events import Item
 from pegboard.rules.cribbage.scoring.pegging import peg_items
 from pegboard.rules.cribbage.scoring.show import ShowRules
-from pegboard.rules.errors import InvalidRequest
 
 COUNT_MAX = 31
 JOKERS_MOST = 2

@@ -8,10 +8,11 @@ from typing import Any
 
 from pegboard.cli.arguments import read_text
 from pegboard.cli.output import print_line
+from pegboard.errors import InvalidRequest
 from pegboard.rules.cribbage.board import Pegs
 from pegboard.rules.cribbage.events import Dealt, GameEnded
 from pegboard.rules.cribbage.game import Cribbage
-from pegboard.rules.errors import InvalidRequest, PegboardError, RecordError
+from pegboard.rules.errors import PegboardError, RecordError
 from pegboard.rules.game import explained
 from pegboard.rules.record import (
     MATCHES,

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from pegboard.cli.arguments import cribbage_rules, parse_cards
 from pegboard.cli.output import columns, print_json
+from pegboard.errors import InvalidRequest
 from pegboard.rules.cards import JOKER, NO_CARD, card_text, cards_text
 from pegboard.rules.cribbage.events import Item, ItemKind
 from pegboard.rules.cribbage.forms import FIVE_CARD, FIVE_CRIB, FORMS, NINE_CARD, SQUARES
 from pegboard.rules.cribbage.scoring.show import ShowRules, best_identities, show_items
-from pegboard.rules.errors import InvalidRequest
 
 STANDARD_SIZE = 4
 HAND_SIZES = {FIVE_CARD: 3, NINE_CARD: 6}

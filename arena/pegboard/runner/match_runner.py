@@ -10,13 +10,8 @@ from pegboard.arena.config import Config
 from pegboard.arena.match_queue import Entry
 from pegboard.arena.records import match_id
 from pegboard.client import Finished, Organiser, new_match
-from pegboard.rules.errors import (
-    AlreadyExists,
-    PegboardError,
-    StoreError,
-    Unavailable,
-    UnknownMatch,
-)
+from pegboard.errors import AlreadyExists, StoreError, Unavailable, UnknownMatch
+from pegboard.rules.errors import PegboardError
 from pegboard.runner.bot_process import entrants_of
 from pegboard.runner.patience import Patience
 from pegboard.runner.server_handle import VenueError

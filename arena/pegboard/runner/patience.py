@@ -7,7 +7,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from pegboard.rules.errors import PegboardError, StoreError, Unavailable
+from pegboard.errors import StoreError, Unavailable
+from pegboard.rules.errors import PegboardError
 from pegboard.runner.server_handle import Venue, VenueError
 
 RETRY_S = 0.1

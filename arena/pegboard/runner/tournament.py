@@ -27,7 +27,7 @@ from pegboard.arena.records import finished_of
 from pegboard.arena.results import Finished, Results, Scoreboard
 from pegboard.arena.schedule import Schedule
 from pegboard.client import Organiser
-from pegboard.rules.errors import PermissionDenied, Unauthenticated, UnknownMatch
+from pegboard.errors import PermissionDenied, Unauthenticated, UnknownMatch
 from pegboard.rules.record import UNRATED
 from pegboard.runner.bot_process import Entrant, entrants_of
 from pegboard.runner.environment import bot_environment

@@ -22,12 +22,12 @@ from typing import Any, Protocol
 
 import structlog
 
+from pegboard.errors import StoreError
 from pegboard.matches.log import lines_of
 from pegboard.matches.match import Match, OpenTurn, Player
 from pegboard.matches.spec import Termination
 from pegboard.matches.store.rows import Row, journal_line, result_text
 from pegboard.matches.store.sqlite import Batch, BlockChange, Durability, Store, StoreState, Texts
-from pegboard.rules.errors import StoreError
 from pegboard.rules.game import Seat
 
 BEHIND_S = 0.02

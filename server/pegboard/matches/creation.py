@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from pegboard.errors import AlreadyExists, InvalidRequest
 from pegboard.matches.match import Match
 from pegboard.matches.registry import MATCH_ID, Registry
 from pegboard.matches.settings import HostSettings
@@ -20,7 +21,6 @@ from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store.rows import Row, shared, spec_text
 from pegboard.matches.store.sqlite import BlockChange
 from pegboard.rules import catalog
-from pegboard.rules.errors import AlreadyExists, InvalidRequest
 from pegboard.rules.plain import quoted
 from pegboard.rules.shuffle import SEED_BYTES
 

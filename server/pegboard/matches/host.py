@@ -17,6 +17,7 @@ from typing import Any
 
 import structlog
 
+from pegboard.errors import InvalidRequest, StoreError, UnknownSeat
 from pegboard.matches.clock import MILLISECOND, SECOND, TICK_NS, Deadlines, SeatClock
 from pegboard.matches.commits import Commit, Committer
 from pegboard.matches.creation import Batch, CreateRequest, Creation
@@ -35,13 +36,10 @@ from pegboard.rules import catalog
 from pegboard.rules.errors import (
     ClaimTooHigh,
     IllegalMove,
-    InvalidRequest,
     MatchOver,
     MustGoOut,
     NotYourTurn,
     PegboardError,
-    StoreError,
-    UnknownSeat,
 )
 from pegboard.rules.game import Outcome, Seat
 from pegboard.rules.plain import quoted

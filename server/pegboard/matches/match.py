@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from pegboard.errors import InvalidRequest
 from pegboard.matches.clock import CONFIRM_NS, MILLISECOND, SECOND, Deadlines, SeatClock
 from pegboard.matches.log import Log, lines_of
 from pegboard.matches.spec import MatchSpec, Result
-from pegboard.rules.errors import ClaimTooHigh, InvalidRequest, MustGoOut
+from pegboard.rules.errors import ClaimTooHigh, MustGoOut
 from pegboard.rules.game import Choices, Game, Seat, State
 from pegboard.rules.record import Record, RecordResult
 from pegboard.rules.shuffle import SeededChance, commitment

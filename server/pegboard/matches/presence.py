@@ -15,11 +15,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
+from pegboard.errors import TooManyRequests
 from pegboard.matches.clock import CONFIRM_NS, MILLISECOND, SECOND, Deadlines
 from pegboard.matches.mailbox import Bot, Mailbox
 from pegboard.matches.match import Absence, Match, MatchLimit, OpenTurn, Player
 from pegboard.matches.spec import Termination
-from pegboard.rules.errors import MatchOver, TooManyRequests
+from pegboard.rules.errors import MatchOver
 
 
 class Judge(Protocol):

@@ -7,12 +7,13 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict, deque
 from contextlib import suppress
 
+from pegboard.errors import InvalidRequest, UnknownMatch
 from pegboard.matches.match import Archive, FindGame, Match
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store.rows import Row, read_result, read_spec
 from pegboard.matches.store.sqlite import NUMBER_MAX, Standing, Store
-from pegboard.rules.errors import InvalidRequest, PegboardError, SeatsError, UnknownMatch
+from pegboard.rules.errors import PegboardError, SeatsError
 from pegboard.rules.game import Game
 from pegboard.rules.plain import quoted
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from pegboard.rules.errors import InvalidRequest
+from pegboard.errors import InvalidRequest
 from pegboard.rules.plain import plain, quoted
 
 UNIX_PATH_BYTES = 107

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from pegboard.rules.errors import TooManyRequests
+from pegboard.errors import TooManyRequests
 
 ACCOUNTS_KEPT = 1024
 """From so many on, those that are full again are dropped: they say nothing."""

@@ -16,9 +16,9 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
+from pegboard.errors import InvalidRequest
 from pegboard.rpc.errors import refuse
 from pegboard.rpc.gate import Call, Gate, check_size
-from pegboard.rules.errors import InvalidRequest
 
 
 def service_handler(

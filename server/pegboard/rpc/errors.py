@@ -14,7 +14,8 @@ import grpc.aio
 import structlog
 from grpc_status import rpc_status
 
-from pegboard.rules.errors import PegboardError, ServerFault, StoreError
+from pegboard.errors import ServerFault, StoreError
+from pegboard.rules.errors import PegboardError
 from pegboard.wire.errors import status_of
 
 _log = structlog.get_logger("pegboard.service")

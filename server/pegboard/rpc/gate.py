@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any, NamedTuple
 
+from pegboard.errors import StoreError, TooManyRequests, Unavailable
 from pegboard.rpc.allowance import Allowance, Allowances
 from pegboard.rpc.settings import Limits
 from pegboard.rpc.tokens import Caller, Tokens, bearer_token
-from pegboard.rules.errors import PegboardError, StoreError, TooManyRequests, Unavailable
+from pegboard.rules.errors import PegboardError
 
 STOPPING = "the server is stopping; connect again"
 

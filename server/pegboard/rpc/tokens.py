@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from pegboard.rules.errors import InvalidRequest, PermissionDenied, Unauthenticated
+from pegboard.errors import InvalidRequest, PermissionDenied, Unauthenticated
 from pegboard.rules.plain import plain, quoted
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")

@@ -19,6 +19,7 @@ import structlog
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from pegboard.errors import InvalidRequest, StoreError
 from pegboard.matches.host import MatchHost
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.store.sqlite import Durability, Store, StoreState, open_store
@@ -35,7 +36,6 @@ from pegboard.rpc.gate import Gate
 from pegboard.rpc.probe import ServerProbe
 from pegboard.rpc.settings import Limits, ServeSettings
 from pegboard.rpc.tokens import Tokens, load_tokens
-from pegboard.rules.errors import InvalidRequest, StoreError
 from pegboard.rules.plain import plain, quoted
 from pegboard.service.catalog_service import CatalogService
 from pegboard.service.match_service import MatchService

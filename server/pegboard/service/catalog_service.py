@@ -7,10 +7,10 @@ from typing import Any
 
 import grpc
 
+from pegboard.errors import InvalidRequest
 from pegboard.rpc.calls import service_handler
 from pegboard.rpc.gate import Access, Call, Gate
 from pegboard.rules.catalog import CATALOG, find
-from pegboard.rules.errors import InvalidRequest
 from pegboard.rules.plain import plain, quoted
 from pegboard.v1 import catalog_pb2
 

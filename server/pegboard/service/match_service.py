@@ -8,18 +8,12 @@ from typing import Any
 
 import grpc
 
+from pegboard.errors import InvalidRequest, MatchRunning, PermissionDenied, Unavailable, UnknownSeat
 from pegboard.matches.host import CreateRequest, MatchHost
 from pegboard.matches.match import Match
 from pegboard.rpc.calls import service_handler
 from pegboard.rpc.gate import Access, Call, Gate
 from pegboard.rpc.tokens import Caller
-from pegboard.rules.errors import (
-    InvalidRequest,
-    MatchRunning,
-    PermissionDenied,
-    Unavailable,
-    UnknownSeat,
-)
 from pegboard.rules.game import Seat
 from pegboard.rules.plain import sentence
 from pegboard.service.catalog_service import page_size

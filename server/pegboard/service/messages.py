@@ -6,11 +6,11 @@ from typing import Any
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from pegboard.errors import InvalidRequest
 from pegboard.matches.creation import OPTIONS_MAX, TEXT_CHARACTERS
 from pegboard.matches.match import Match
 from pegboard.matches.rejection import Rejection
 from pegboard.matches.spec import MatchSpec, Result, TimeControl
-from pegboard.rules.errors import InvalidRequest
 from pegboard.rules.game import Seat
 from pegboard.rules.plain import plain, quoted, sentence
 from pegboard.rules.shuffle import SEED_BYTES

@@ -11,13 +11,13 @@ import grpc.aio
 import structlog
 from google.protobuf.message import DecodeError
 
+from pegboard.errors import InvalidRequest, TooManyRequests, Unavailable
 from pegboard.matches.host import MatchHost
 from pegboard.rpc.calls import service_handler
 from pegboard.rpc.errors import refuse
 from pegboard.rpc.gate import STOPPING, Access, Call, Gate
 from pegboard.rpc.settings import Limits
 from pegboard.rpc.tokens import bearer_token
-from pegboard.rules.errors import InvalidRequest, TooManyRequests, Unavailable
 from pegboard.rules.plain import plain
 from pegboard.service.messages import match_id, rejected_message
 from pegboard.service.session import PlaySession, Traffic, encode_turn, typed_answer

@@ -17,21 +17,14 @@ import structlog
 from google.protobuf.message import DecodeError
 from grpc.aio import EOF
 
+from pegboard.errors import InvalidRequest, Replaced, Silent, TooManyRequests, UnknownMatch
 from pegboard.matches.host import MatchHost
 from pegboard.matches.mailbox import Delivery, Mailbox
 from pegboard.matches.match import Match, OpenTurn, Player
 from pegboard.matches.rejection import Rejection, RejectionReason
 from pegboard.rpc.allowance import Allowance
 from pegboard.rpc.settings import Limits
-from pegboard.rules.errors import (
-    InvalidRequest,
-    NotationError,
-    PegboardError,
-    Replaced,
-    Silent,
-    TooManyRequests,
-    UnknownMatch,
-)
+from pegboard.rules.errors import NotationError, PegboardError
 from pegboard.rules.game import Seat
 from pegboard.service.messages import (
     COLLECTION,

@@ -10,7 +10,7 @@ from google.protobuf import any_pb2
 from google.rpc import error_details_pb2, status_pb2
 from grpc import StatusCode
 
-from pegboard.rules import errors
+from pegboard import errors
 from pegboard.rules.plain import plain, sentence
 
 DOMAIN = "pegboard"

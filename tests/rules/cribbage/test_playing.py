@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.rules.errors import (
-    ClaimTooHigh,
-    IllegalMove,
-    MatchOver,
-    MustGoOut,
-    NotYourTurn,
-)
+from pegboard.rules.errors import ClaimTooHigh, IllegalMove, MatchOver, MustGoOut, NotYourTurn
 
 Script = Callable[..., Any]
 

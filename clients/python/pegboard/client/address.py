@@ -16,7 +16,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import quote
 
-from pegboard.rules.errors import InvalidRequest
+from pegboard.errors import InvalidRequest
 
 DEFAULT_ADDRESS = "localhost:50151"
 SOCKET_PATH_BYTES = 107

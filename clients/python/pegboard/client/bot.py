@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pegboard.client.turn import Choice, MatchInfo, Resign, Turn
-from pegboard.rules.errors import InvalidRequest
+from pegboard.errors import InvalidRequest
 from pegboard.rules.game import Seat
 from pegboard.v1 import match_pb2
 from pegboard.wire.codec import CODECS

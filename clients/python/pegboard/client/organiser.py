@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from pegboard.client.channel import bearer, open_channel, server_errors
-from pegboard.rules.errors import Unavailable
+from pegboard.errors import Unavailable
 from pegboard.v1 import catalog_pb2, catalog_pb2_grpc, match_pb2, match_pb2_grpc
 
 BATCH_LIMIT = 1000

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.client.bot import PATIENCE_S, Bot, as_bot
 from pegboard.client.turn import Choice, Turn
-from pegboard.rules.errors import PegboardError, Unauthenticated
+from pegboard.errors import Unauthenticated
+from pegboard.rules.errors import PegboardError
 from pegboard.rules.plain import plain
 from pegboard.wire.transport import wait_directly
 

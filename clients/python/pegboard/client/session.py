@@ -18,13 +18,8 @@ from pegboard.client.address import DEFAULT_ADDRESS
 from pegboard.client.bot import PATIENCE_S, Bot, encode_choice
 from pegboard.client.channel import bearer, error_from, open_channel
 from pegboard.client.turn import UNKNOWN_MATCH, Choice, MatchInfo, Refused, Resign, Turn
-from pegboard.rules.errors import (
-    InvalidRequest,
-    PegboardError,
-    ServerFault,
-    Silent,
-    Unavailable,
-)
+from pegboard.errors import InvalidRequest, ServerFault, Silent, Unavailable
+from pegboard.rules.errors import PegboardError
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import read_event
 

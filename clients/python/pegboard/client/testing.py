@@ -26,15 +26,10 @@ from pegboard.client.turn import (
     Resign,
     Turn,
 )
+from pegboard.errors import InvalidRequest
 from pegboard.rules import catalog
 from pegboard.rules.cards import parse_card
-from pegboard.rules.errors import (
-    ClaimTooHigh,
-    IllegalMove,
-    InvalidRequest,
-    MustGoOut,
-    PegboardError,
-)
+from pegboard.rules.errors import ClaimTooHigh, IllegalMove, MustGoOut, PegboardError
 from pegboard.rules.game import Choices, Game, Outcome, Seat, State
 from pegboard.rules.shuffle import ScriptedChance, SeededChance
 from pegboard.rules.tiles import parse_tile

@@ -10,7 +10,7 @@ from typing import IO
 
 import structlog
 
-from pegboard.rules.errors import StoreError
+from pegboard.errors import StoreError
 
 try:
     import fcntl

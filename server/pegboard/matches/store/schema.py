@@ -9,8 +9,8 @@ from typing import Any
 
 import structlog
 
+from pegboard.errors import StoreError
 from pegboard.matches.store.file import SQLITE_FAULTS, damage_sentence
-from pegboard.rules.errors import StoreError
 
 APPLICATION_ID = 0x50454742  # "PEGB"
 SCHEMA_VERSION = 3

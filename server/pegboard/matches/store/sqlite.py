@@ -29,6 +29,7 @@ from typing import Any
 
 import structlog
 
+from pegboard.errors import StoreError
 from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store.batch import Batch, BlockChange, Standing, Texts
 from pegboard.matches.store.file import (
@@ -41,7 +42,6 @@ from pegboard.matches.store.file import (
 )
 from pegboard.matches.store.rows import Row, Stored, checksum, read_journal, spec_text
 from pegboard.matches.store.schema import SCHEMA_VERSION, check_owner, make_tables, mend_indices
-from pegboard.rules.errors import StoreError
 from pegboard.rules.game import Seat
 from pegboard.rules.shuffle import SEED_BYTES
 
