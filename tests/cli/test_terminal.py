@@ -163,6 +163,21 @@ def test_tables_come_out_in_every_encoding(locale: dict[str, str], tmp_path: Pat
     assert bars[0] == bars[1]
 
 
+@pytest.mark.parametrize("width", [60, 90])
+def test_a_table_for_a_pipe_is_as_wide_as_columns_says(width: int, tmp_path: Path) -> None:
+    """Columns go until the rest fits; sentences are never broken."""
+    results = board(faults=True).results("cup", "d")
+    (tmp_path / "results.json").write_bytes(msgspec.json.encode(results))
+    shown = subprocess.run(
+        [*COMMAND, "tournament", "show", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": str(width)},
+    )
+    rule = next(line for line in shown.stdout.splitlines() if "──" in line)
+    assert width // 2 < len(rule.rstrip()) <= width
+
+
 def test_the_reader_may_go_away_quietly() -> None:
     """Also where all that is printed fits into the buffer; no words, the status of SIGPIPE."""
     for arguments in (["variants"], ["peg", "5"]):

@@ -20,7 +20,7 @@ import pytest
 from tests.patience import PATIENCE_S, until
 from tests.service.rig import serving, token_of
 
-from pegboard.client import RESIGN, Bot, Organiser, Player, Turn, new_match, session
+from pegboard.client import RESIGN, Bot, BotClient, Organiser, Turn, new_match, session
 from pegboard.client.bot import as_bot, encode_choice
 from pegboard.client.channel import open_channel
 from pegboard.client.session import METHOD, PlayStream
@@ -450,14 +450,16 @@ async def test_a_bot_that_waits_says_so(monkeypatch: pytest.MonkeyPatch, folder:
     monkeypatch.setattr(session, "REMARK_S", 0.2)
     remarks: list[str] = []
     address = f"unix:{folder / 's'}"
-    player = Player(as_bot(random_choice), address, "a", remark=remarks.append)
+    player = BotClient(as_bot(random_choice), address, "a", remark=remarks.append)
     playing = asyncio.create_task(player.play())
     await until(lambda: remarks)
     await player.stop()
     await playing
     assert remarks == [f"no server at {address} yet; waiting 60 s for it"]
     async with serving() as rig:
-        other = Player(as_bot(random_choice), rig.address, token_of("alice"), remark=remarks.append)
+        other = BotClient(
+            as_bot(random_choice), rig.address, token_of("alice"), remark=remarks.append
+        )
         other_playing = asyncio.create_task(other.play())
         await asyncio.sleep(0.4)
         await other.stop()
@@ -532,7 +534,7 @@ async def test_bots_come_back_to_a_server_that_was_killed(folder: Path) -> None:
         asked += 1
         return random_choice(turn)
 
-    players = [Player(as_bot(choose), address, name) for name in ("a", "b")]
+    players = [BotClient(as_bot(choose), address, name) for name in ("a", "b")]
     tasks = [asyncio.create_task(player.play()) for player in players]
     try:
         async with Organiser(address) as organiser:

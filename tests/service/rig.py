@@ -14,7 +14,7 @@ import grpc
 import grpc.aio
 from tests.patience import PATIENCE_S
 
-from pegboard.client import Bot, Organiser, Player, Turn, new_match
+from pegboard.client import Bot, BotClient, Organiser, Turn, new_match
 from pegboard.client.bot import as_bot
 from pegboard.client.channel import error_from
 from pegboard.client.testing import random_choice
@@ -59,16 +59,16 @@ class Rig:
     server: Server
     address: str
     tasks: list[asyncio.Task[Any]] = field(default_factory=list)
-    players: list[Player] = field(default_factory=list)
+    players: list[BotClient] = field(default_factory=list)
     channels: list[grpc.aio.Channel] = field(default_factory=list)
 
     def organiser(self, token: str = ORGANISER) -> Organiser:
         """Connect an organiser."""
         return Organiser(self.address, token)
 
-    def play(self, name: str, bot: Bot | Callable[[Turn], Any] = random_choice) -> Player:
+    def play(self, name: str, bot: Bot | Callable[[Turn], Any] = random_choice) -> BotClient:
         """Let a bot of the kit play until the rig is taken down."""
-        player = Player(as_bot(bot), self.address, token_of(name))
+        player = BotClient(as_bot(bot), self.address, token_of(name))
         self.players.append(player)
         self.tasks.append(asyncio.create_task(player.play()))
         return player

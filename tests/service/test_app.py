@@ -16,7 +16,7 @@ import structlog
 from tests.patience import PATIENCE_S
 from tests.service.rig import ORGANISER, token_file
 
-from pegboard.client import Organiser, Player, new_match
+from pegboard.client import BotClient, Organiser, new_match
 from pegboard.client.bot import as_bot
 from pegboard.errors import InvalidRequest, StoreError
 from pegboard.rpc.settings import ServeSettings
@@ -170,7 +170,7 @@ async def test_a_log_that_nobody_reads_does_not_stop_a_server(folder: Path) -> N
             await organiser.ready()
             with pytest.raises(InvalidRequest):  # and so is a bot, whose coming is logged
                 await organiser.cancel("none")
-            player = Player(as_bot(lambda turn: 0), server.address, "a")
+            player = BotClient(as_bot(lambda turn: 0), server.address, "a")
             playing = asyncio.create_task(player.play())
             (match,) = await organiser.create([new_match("draw", ["a", "a"])])
             async for _ in organiser.watch(match.name):

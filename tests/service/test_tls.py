@@ -21,14 +21,15 @@ OTHER_KEY = FILES / "other_key.pem"
 
 ONE_MATCH = """
 import asyncio, os
-from pegboard.client import Organiser, Player, new_match
+from pegboard.client import BotClient, Organiser, new_match
 from pegboard.client.bot import as_bot
 from pegboard.client.testing import random_choice
 
 async def main():
     address = os.environ["ADDRESS"]
-    players = [Player(as_bot(random_choice), address, f"token-of-{name}") for name in ("alice", "bob")]
-    tasks = [asyncio.create_task(player.play()) for player in players]
+    bots = [as_bot(random_choice) for _ in range(2)]
+    clients = [BotClient(bot, address, f"token-of-{name}") for bot, name in zip(bots, ("alice", "bob"))]
+    tasks = [asyncio.create_task(client.play()) for client in clients]
     async with Organiser(address, os.environ["TOKEN"]) as organiser:
         await organiser.ready()
         await organiser.create([new_match("draw", ["alice", "bob"], options={"target": "1"})])
@@ -36,8 +37,8 @@ async def main():
             if batch.finished:
                 print(batch.finished[0].match.result.detail or "finished")
                 break
-    for player in players:
-        await player.stop()
+    for client in clients:
+        await client.stop()
     await asyncio.gather(*tasks)
 
 asyncio.run(main())

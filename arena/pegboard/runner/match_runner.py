@@ -9,7 +9,7 @@ from contextlib import suppress
 from pegboard.arena.config import Config
 from pegboard.arena.match_queue import Entry
 from pegboard.arena.records import match_id
-from pegboard.client import Finished, Organiser, new_match
+from pegboard.client import FinishedMatches, Organiser, new_match
 from pegboard.errors import AlreadyExists, StoreError, Unavailable, UnknownMatch
 from pegboard.rules.errors import PegboardError
 from pegboard.runner.bot_process import entrants_of
@@ -130,7 +130,7 @@ class Arbiter:
         await asyncio.gather(*map(cancel_one, names))
         return unknown
 
-    async def finished(self) -> AsyncIterator[Finished]:
+    async def finished(self) -> AsyncIterator[FinishedMatches]:
         """Yield matches as they finish, all of them again whenever the server was away."""
         asking = False
         try:

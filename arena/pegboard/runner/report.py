@@ -7,6 +7,7 @@ pipes get the tables alone.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -297,7 +298,8 @@ def print_results(results: Results, *, json: bool = False, console: Console | No
         print(json_text(text))  # noqa: T201
         return
     if console is None:
-        width = None if sys.stdout.isatty() else PLAIN_WIDTH
+        known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+        width = None if known else PLAIN_WIDTH
         console = Console(width=width, highlight=False)
     console.print()
     for part in results_view(results, console):

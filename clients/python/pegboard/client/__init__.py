@@ -17,17 +17,17 @@ from pegboard.client.run import run
 from pegboard.client.turn import RESIGN, Choice, MatchInfo, Refused, Turn
 
 if TYPE_CHECKING:
-    from pegboard.client.organiser import Finished, Organiser, new_match
-    from pegboard.client.session import Player
+    from pegboard.client.organiser import FinishedMatches, Organiser, new_match
+    from pegboard.client.session import BotClient
 
 __all__ = [
     "RESIGN",
     "Bot",
+    "BotClient",
     "Choice",
-    "Finished",
+    "FinishedMatches",
     "MatchInfo",
     "Organiser",
-    "Player",
     "Refused",
     "Turn",
     "new_match",
@@ -37,12 +37,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import what needs grpc only for those who use it: `run` has a word to say to grpc before."""
-    if name in {"Finished", "Organiser", "new_match"}:
+    if name in {"FinishedMatches", "Organiser", "new_match"}:
         from pegboard.client import organiser
 
         return getattr(organiser, name)
-    if name == "Player":
-        from pegboard.client.session import Player
+    if name == "BotClient":
+        from pegboard.client.session import BotClient
 
-        return Player
+        return BotClient
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,7 +27,7 @@ BATCH_LIMIT = 1000
 """Matches that one call creates, and that one page lists, at most."""
 
 
-class Finished(NamedTuple):
+class FinishedMatches(NamedTuple):
     """Matches that finished, in the order of finishing.
 
     `caught_up` is set once all earlier ones have been told; from here on they are live.
@@ -196,7 +196,7 @@ class Organiser:
 
     async def watch_finished(
         self, label: str = "", *, include_earlier: bool = False
-    ) -> AsyncIterator[Finished]:
+    ) -> AsyncIterator[FinishedMatches]:
         """Yield matches as they finish, several at a time, until the server stops.
 
         Ends by raising `Unavailable` when the server stops or dies; start again with
@@ -209,7 +209,7 @@ class Organiser:
         try:
             with server_errors():
                 async for answer in call:
-                    yield Finished(answer.finished, answer.caught_up)
+                    yield FinishedMatches(answer.finished, answer.caught_up)
             raise Unavailable("the server has stopped; start it again and watch again")
         finally:
             call.cancel()

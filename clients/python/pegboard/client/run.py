@@ -22,7 +22,7 @@ from pegboard.rules.plain import plain
 from pegboard.wire.transport import wait_directly
 
 if TYPE_CHECKING:
-    from pegboard.client.session import Player
+    from pegboard.client.session import BotClient
 
 LINE_MOST = 1_000
 STOP_S = 2.0
@@ -43,13 +43,13 @@ def run(
     the bot itself ends it with status 1 and a traceback of the author's part of the calls.
     """
     wait_directly()
-    from pegboard.client.session import Player  # imports grpc, which reads what was just set
+    from pegboard.client.session import BotClient  # imports grpc, which reads what was just set
 
     token = token or os.environ.get("PEGBOARD_TOKEN", "")
     try:
-        player = Player(as_bot(bot), address, token, patience_s, say)
+        client = BotClient(as_bot(bot), address, token, patience_s, say)
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
-            runner.run(_play(player))
+            runner.run(_play(client))
     except Unauthenticated as error:
         say(f"{error}{'' if token else '; PEGBOARD_TOKEN is not set'}")
         sys.exit(1)
@@ -95,15 +95,15 @@ def loop_factory() -> Callable[[], Any] | None:
     return factory
 
 
-async def _play(player: Player) -> None:
+async def _play(client: BotClient) -> None:
     loop = asyncio.get_running_loop()
-    playing = asyncio.create_task(player.play())
+    playing = asyncio.create_task(client.play())
     stopping: list[asyncio.Task[None]] = []
     told = False
 
     def stop() -> None:
         if not stopping:
-            stopping.append(asyncio.create_task(player.stop()))
+            stopping.append(asyncio.create_task(client.stop()))
             loop.call_later(STOP_S, playing.cancel)
 
     def on_signal(number: int, _frame: FrameType | None) -> None:

@@ -285,7 +285,7 @@ def match_info(started: play_pb2.MatchStarted) -> MatchInfo:
     )
 
 
-class Player:
+class BotClient:
     """A bot that stays connected: what `run` runs, for programs with an event loop of their own.
 
     `remark` is told, once for each loss, that the server is not there and is waited for.
