@@ -311,7 +311,7 @@ def ways_to_read(stub: Any, name: str) -> dict[str, Callable[[], int]]:
     return {
         "get": lambda: call("GetMatch", name=name).ByteSize(),
         "list": listed,
-        "record": lambda: call("GetRecord", name=name).ByteSize(),
+        "record": lambda: call("GetMatchRecord", name=name).ByteSize(),
         "watch": watch,
         "watch as 0": lambda: watch(seat=0),
         "watch as 1": lambda: watch(seat=1),

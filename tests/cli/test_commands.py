@@ -221,9 +221,9 @@ def test_replay_tells_and_verifies(capsys: pytest.CaptureFixture[str], tmp_path:
 def test_replay_reads_records_as_other_programs_print_them(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """`GetRecord` as JSON, indented, one after the other; names with a line separator in them."""
+    """`GetMatchRecord` as JSON, indented, one after the other; names with a line separator in them."""
     record = replace(make_record(), bots=("ann\u2028x", "bob\u0085y"))
-    response = match_pb2.GetRecordResponse(record=record_message(record))
+    response = match_pb2.GetMatchRecordResponse(record=record_message(record))
     one = json_format.MessageToJson(response, ensure_ascii=False)
     snake = json_format.MessageToJson(response.record, preserving_proto_field_name=True)
     path = tmp_path / "record.json"
@@ -240,7 +240,7 @@ def test_replay_reads_standard_input(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`-` is what another program prints; a file that is not there is named once."""
-    response = match_pb2.GetRecordResponse(record=record_message(make_record()))
+    response = match_pb2.GetMatchRecordResponse(record=record_message(make_record()))
     data = json_format.MessageToJson(response).encode()
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(data)))
     assert run(["replay", "-", "--verify"]) == 0

@@ -203,7 +203,7 @@ async def test_hooks_are_called() -> None:
         def event(self, match: str, seat: int, sequence: int, event: Any) -> None:
             events.append((sequence, event.text()))
 
-        def match_ended(self, match: str, result: match_pb2.Result) -> None:
+        def match_ended(self, match: str, result: match_pb2.MatchResult) -> None:
             heard.append(f"ended {match} {result.termination}")
             over.set()
 
@@ -250,7 +250,7 @@ class Mute(grpc.GenericRpcHandler):
     async def play(self, _requests: Any, context: Any) -> None:
         """Welcome, then be silent."""
         welcome = play_pb2.Welcome(protocol_version=1, heartbeat_interval_ms=50)
-        turn = play_pb2.Turn(match="matches/m", turn_id=1, legal_moves=[match_pb2.Move()])
+        turn = play_pb2.Turn(match="matches/m", turn_id=1, legal_moves=[match_pb2.GameMove()])
         response = play_pb2.PlayResponse(welcome=welcome, turns=[turn])
         await context.write(response.SerializeToString())
         await asyncio.sleep(60)

@@ -217,7 +217,7 @@ def test_a_key_that_cannot_be_empty_is_needed(key: str) -> None:
 
 
 def test_a_record_is_read_in_every_spelling() -> None:
-    """Snake case, indented, within the response of `GetRecord`, the match without its prefix."""
+    """Snake case, indented, within the response of `GetMatchRecord`, the match without its prefix."""
     snake = {
         "rules_version": FIELDS["rulesVersion"],
         "events_digest": FIELDS["eventsDigest"],

@@ -85,7 +85,7 @@ class Rig:
             (match,) = await organiser.create([new_match(variant, bots, **more)])
         return match.name
 
-    async def result(self, name: str, timeout_s: float = PATIENCE_S) -> match_pb2.Result:
+    async def result(self, name: str, timeout_s: float = PATIENCE_S) -> match_pb2.MatchResult:
         """Wait for the end of a match."""
         async with self.organiser() as organiser, asyncio.timeout(timeout_s):
             async for _ in organiser.watch(name):

@@ -134,7 +134,7 @@ async def test_nothing_that_a_bot_says_is_repeated_at_length() -> None:
         assert (rejected.match + rejected.detail).isprintable()
         cards = [cribbage_pb2.CARD_5C] * 50_000
         discard = cribbage_pb2.CribbageDiscard(cards=cards)
-        typed = match_pb2.Move(cribbage=cribbage_pb2.CribbageMove(discard=discard))
+        typed = match_pb2.GameMove(cribbage=cribbage_pb2.CribbageMove(discard=discard))
         await wire.answer(turn, move=typed)
         rejected = await wire.rejection()
         assert rejected.reason == play_pb2.REJECTION_REASON_ILLEGAL_MOVE

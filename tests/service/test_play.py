@@ -97,7 +97,7 @@ async def test_a_typed_move_is_as_good_as_an_index() -> None:
         move = turn.legal_moves[4]
         cards = list(reversed(move.cribbage.discard.cards))
         discard = cribbage_pb2.CribbageDiscard(cards=cards)
-        typed = match_pb2.Move(cribbage=cribbage_pb2.CribbageMove(discard=discard))
+        typed = match_pb2.GameMove(cribbage=cribbage_pb2.CribbageMove(discard=discard))
         await wire.answer(turn, move=typed)
         response = await wire.read()
         assert response is not None
@@ -109,7 +109,7 @@ async def test_a_typed_move_is_as_good_as_an_index() -> None:
     ("changes", "reason"),
     [
         ({"index": 99}, play_pb2.REJECTION_REASON_ILLEGAL_MOVE),
-        ({"move": match_pb2.Move()}, play_pb2.REJECTION_REASON_ILLEGAL_MOVE),
+        ({"move": match_pb2.GameMove()}, play_pb2.REJECTION_REASON_ILLEGAL_MOVE),
         ({"turn_id": 77}, play_pb2.REJECTION_REASON_STALE_TURN),
         ({"seat": 1}, play_pb2.REJECTION_REASON_UNKNOWN_SEAT),
         ({"seat": 200}, play_pb2.REJECTION_REASON_UNKNOWN_SEAT),
@@ -224,8 +224,8 @@ async def test_events_come_redacted_and_dense() -> None:
         wire = rig.wire(token_of("alice"))
         await wire.hello(events=True)
         await rig.match("alice", "bob", options={"target": "31"})
-        events: list[match_pb2.Event] = []
-        while not events or events[-1].WhichOneof("event") != "match_ended":
+        events: list[match_pb2.MatchEvent] = []
+        while not events or events[-1].WhichOneof("kind") != "match_ended":
             response = await wire.read()
             assert response is not None
             for batch in response.events:

@@ -143,7 +143,7 @@ async def test_a_crash_is_reported_by_the_organiser() -> None:
 
 
 async def test_records_come_back_whole_and_verify() -> None:
-    """Through WatchFinishedMatches and GetRecord, live and later."""
+    """Through WatchFinishedMatches and GetMatchRecord, live and later."""
     async with serving() as rig, rig.organiser() as organiser:
         rig.play("alice")
         rig.play("bob")
@@ -152,7 +152,7 @@ async def test_records_come_back_whole_and_verify() -> None:
             for variant in ("draw", "cribbage")
         }
         for _ in range(2):
-            seen: dict[str, match_pb2.Record] = {}
+            seen: dict[str, match_pb2.MatchRecord] = {}
             async for batch in organiser.watch_finished("cup", include_earlier=True):
                 seen |= {each.match.name: each.record for each in batch.finished}
                 if len(seen) == len(names):
@@ -249,7 +249,7 @@ async def test_who_may_watch_as_whom() -> None:
 
 READS = {
     "GetMatch": match_pb2.GetMatchRequest,
-    "GetRecord": match_pb2.GetRecordRequest,
+    "GetMatchRecord": match_pb2.GetMatchRecordRequest,
     "WatchMatch": match_pb2.WatchMatchRequest,
     "ListMatches": match_pb2.ListMatchesRequest,
 }

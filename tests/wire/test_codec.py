@@ -69,7 +69,9 @@ def test_turns_views_and_events_come_back_as_they_went(variant: str, seats: int)
                 seen = game.redact(event, reader)
                 message = codec.event_message(family, sequence, seen)
                 assert message.sequence == sequence
-                again = codec.read_event(match_pb2.Event.FromString(message.SerializeToString()))
+                again = codec.read_event(
+                    match_pb2.MatchEvent.FromString(message.SerializeToString())
+                )
                 assert again == seen
                 assert again.text() == seen.text()
 
@@ -123,24 +125,31 @@ def test_any_move_of_dominoes_comes_back() -> None:
 def test_cards_may_come_in_any_order() -> None:
     """A discard is a set (R-C1.6)."""
     discard = cribbage_pb2.CribbageDiscard(cards=[cribbage_pb2.CARD_KS, cribbage_pb2.CARD_AC])
-    move = match_pb2.Move(cribbage=cribbage_pb2.CribbageMove(discard=discard))
+    move = match_pb2.GameMove(cribbage=cribbage_pb2.CribbageMove(discard=discard))
     assert codec.read_move("cribbage", move) == mv.Discard((0, 51))
 
 
 @pytest.mark.parametrize(
     ("message", "sentence"),
     [
-        (match_pb2.Move(), "not one of cribbage"),
-        (match_pb2.Move(cribbage=cribbage_pb2.CribbageMove()), "the move is empty"),
-        (match_pb2.Move(dominoes=dominoes_pb2.DominoesMove()), "not one of cribbage"),
+        (match_pb2.GameMove(), "not one of cribbage"),
+        (match_pb2.GameMove(cribbage=cribbage_pb2.CribbageMove()), "the move is empty"),
+        (match_pb2.GameMove(dominoes=dominoes_pb2.DominoesMove()), "not one of cribbage"),
         (
-            match_pb2.Move(cribbage=cribbage_pb2.CribbageMove(play=cribbage_pb2.CribbagePlay())),
+            match_pb2.GameMove(
+                cribbage=cribbage_pb2.CribbageMove(play=cribbage_pb2.CribbagePlay())
+            ),
             "no card has the number 0",
         ),
-        (match_pb2.Move.FromString(b"\x0a\x05\x12\x03\x08\xe7\x07"), "no card has the number 999"),
+        (
+            match_pb2.GameMove.FromString(b"\x0a\x05\x12\x03\x08\xe7\x07"),
+            "no card has the number 999",
+        ),
     ],
 )
-def test_a_move_that_makes_no_sense_gets_a_sentence(message: match_pb2.Move, sentence: str) -> None:
+def test_a_move_that_makes_no_sense_gets_a_sentence(
+    message: match_pb2.GameMove, sentence: str
+) -> None:
     """Nothing else than `NotationError`, whatever a bot sends."""
     with pytest.raises(NotationError, match=sentence):
         codec.read_move("cribbage", message)
@@ -151,7 +160,7 @@ def test_any_bytes_that_parse_give_a_move_or_a_sentence(data: bytes) -> None:
     """A bot's bytes cannot cause another error."""
     for family in codec.CODECS:
         try:
-            message = match_pb2.Move.FromString(data)
+            message = match_pb2.GameMove.FromString(data)
         except DecodeError:
             continue
         with suppress(NotationError):

@@ -50,8 +50,8 @@ def test_the_json_of_a_record_is_that_of_its_message(record: Record) -> None:
     """Equal as JSON to what protobuf writes; each side reads the other's, in both spellings."""
     message = record_message(record)
     assert json.loads(record.to_json()) == json_format.MessageToDict(message)
-    assert json_format.Parse(record.to_json(), match_pb2.Record()) == message
-    response = match_pb2.GetRecordResponse(record=message)
+    assert json_format.Parse(record.to_json(), match_pb2.MatchRecord()) == message
+    response = match_pb2.GetMatchRecordResponse(record=message)
     assert Record.from_json(json_format.MessageToJson(response, indent=2)) == record
     snake = json_format.MessageToJson(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
@@ -63,6 +63,6 @@ def test_the_json_of_a_record_is_that_of_its_message(record: Record) -> None:
 def test_a_message_of_another_shape_is_refused() -> None:
     """A version of the future, or what is not hexadecimal."""
     with pytest.raises(RecordError, match="version 9 is unknown"):
-        read_record(match_pb2.Record(version=9))
+        read_record(match_pb2.MatchRecord(version=9))
     with pytest.raises(RecordError, match="commitment must be 32 bytes"):
-        read_record(match_pb2.Record(version=2, commitment="00"))
+        read_record(match_pb2.MatchRecord(version=2, commitment="00"))

@@ -110,7 +110,7 @@ class Match(google.protobuf.message.Message):
     @property
     def end_time(self) -> google.protobuf.timestamp_pb2.Timestamp: ...
     @property
-    def result(self) -> Global___Result:
+    def result(self) -> Global___MatchResult:
         """Set once the match is over."""
 
     def __init__(
@@ -122,7 +122,7 @@ class Match(google.protobuf.message.Message):
         create_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         end_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         commitment: builtins.str = ...,
-        result: Global___Result | None = ...,
+        result: Global___MatchResult | None = ...,
         event_count: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["create_time", b"create_time", "end_time", b"end_time", "result", b"result", "spec", b"spec"]) -> builtins.bool: ...
@@ -255,7 +255,7 @@ class TimeControl(google.protobuf.message.Message):
 Global___TimeControl: typing_extensions.TypeAlias = TimeControl
 
 @typing.final
-class Result(google.protobuf.message.Message):
+class MatchResult(google.protobuf.message.Message):
     """How a match ended."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -299,10 +299,10 @@ class Result(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["_seat_at_fault", b"_seat_at_fault", "detail", b"detail", "games_won", b"games_won", "points", b"points", "scores", b"scores", "seat_at_fault", b"seat_at_fault", "termination", b"termination"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_seat_at_fault", b"_seat_at_fault"]) -> typing.Literal["seat_at_fault"] | None: ...
 
-Global___Result: typing_extensions.TypeAlias = Result
+Global___MatchResult: typing_extensions.TypeAlias = MatchResult
 
 @typing.final
-class Move(google.protobuf.message.Message):
+class GameMove(google.protobuf.message.Message):
     """A move in any game."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -319,14 +319,14 @@ class Move(google.protobuf.message.Message):
         cribbage: pegboard.v1.cribbage_pb2.CribbageMove | None = ...,
         dominoes: pegboard.v1.dominoes_pb2.DominoesMove | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "move", b"move"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "move", b"move"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["move", b"move"]) -> typing.Literal["cribbage", "dominoes"] | None: ...
+    def HasField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "kind", b"kind"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "kind", b"kind"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["cribbage", "dominoes"] | None: ...
 
-Global___Move: typing_extensions.TypeAlias = Move
+Global___GameMove: typing_extensions.TypeAlias = GameMove
 
 @typing.final
-class View(google.protobuf.message.Message):
+class GameView(google.protobuf.message.Message):
     """What one seat can see, in any game."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -343,14 +343,14 @@ class View(google.protobuf.message.Message):
         cribbage: pegboard.v1.cribbage_pb2.CribbageView | None = ...,
         dominoes: pegboard.v1.dominoes_pb2.DominoesView | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "view", b"view"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "view", b"view"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["view", b"view"]) -> typing.Literal["cribbage", "dominoes"] | None: ...
+    def HasField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "kind", b"kind"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "kind", b"kind"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["cribbage", "dominoes"] | None: ...
 
-Global___View: typing_extensions.TypeAlias = View
+Global___GameView: typing_extensions.TypeAlias = GameView
 
 @typing.final
-class Event(google.protobuf.message.Message):
+class MatchEvent(google.protobuf.message.Message):
     """One event of a match."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -366,7 +366,7 @@ class Event(google.protobuf.message.Message):
     @property
     def dominoes(self) -> pegboard.v1.dominoes_pb2.DominoesEvent: ...
     @property
-    def match_ended(self) -> Global___Result:
+    def match_ended(self) -> Global___MatchResult:
         """Always the last one."""
 
     def __init__(
@@ -375,16 +375,16 @@ class Event(google.protobuf.message.Message):
         sequence: builtins.int = ...,
         cribbage: pegboard.v1.cribbage_pb2.CribbageEvent | None = ...,
         dominoes: pegboard.v1.dominoes_pb2.DominoesEvent | None = ...,
-        match_ended: Global___Result | None = ...,
+        match_ended: Global___MatchResult | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "event", b"event", "match_ended", b"match_ended"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "event", b"event", "match_ended", b"match_ended", "sequence", b"sequence"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["cribbage", "dominoes", "match_ended"] | None: ...
+    def HasField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "kind", b"kind", "match_ended", b"match_ended"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "kind", b"kind", "match_ended", b"match_ended", "sequence", b"sequence"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["cribbage", "dominoes", "match_ended"] | None: ...
 
-Global___Event: typing_extensions.TypeAlias = Event
+Global___MatchEvent: typing_extensions.TypeAlias = MatchEvent
 
 @typing.final
-class Record(google.protobuf.message.Message):
+class MatchRecord(google.protobuf.message.Message):
     """All that is needed to play a match again: `pegboard replay --verify` reads its JSON form. Seed and
     digests are hexadecimal digits in lower case, so that they are in JSON too.
     """
@@ -442,7 +442,7 @@ class Record(google.protobuf.message.Message):
         """`SEAT MOVE` in canonical notation, e.g. `0 DISCARD 5C TD`."""
 
     @property
-    def result(self) -> Global___Result: ...
+    def result(self) -> Global___MatchResult: ...
     def __init__(
         self,
         *,
@@ -456,13 +456,13 @@ class Record(google.protobuf.message.Message):
         seed: builtins.str = ...,
         commitment: builtins.str = ...,
         moves: collections.abc.Iterable[builtins.str] | None = ...,
-        result: Global___Result | None = ...,
+        result: Global___MatchResult | None = ...,
         events_digest: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["result", b"result"]) -> builtins.bool: ...
     def ClearField(self, field_name: typing.Literal["bots", b"bots", "commitment", b"commitment", "events_digest", b"events_digest", "match", b"match", "moves", b"moves", "nonce", b"nonce", "options", b"options", "result", b"result", "rules_version", b"rules_version", "seed", b"seed", "variant", b"variant", "version", b"version"]) -> None: ...
 
-Global___Record: typing_extensions.TypeAlias = Record
+Global___MatchRecord: typing_extensions.TypeAlias = MatchRecord
 
 @typing.final
 class CreateMatchRequest(google.protobuf.message.Message):
@@ -718,11 +718,11 @@ class WatchMatchResponse(google.protobuf.message.Message):
 
     EVENTS_FIELD_NUMBER: builtins.int
     @property
-    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Event]: ...
+    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MatchEvent]: ...
     def __init__(
         self,
         *,
-        events: collections.abc.Iterable[Global___Event] | None = ...,
+        events: collections.abc.Iterable[Global___MatchEvent] | None = ...,
     ) -> None: ...
     def ClearField(self, field_name: typing.Literal["events", b"events"]) -> None: ...
 
@@ -779,12 +779,12 @@ class FinishedMatch(google.protobuf.message.Message):
     @property
     def match(self) -> Global___Match: ...
     @property
-    def record(self) -> Global___Record: ...
+    def record(self) -> Global___MatchRecord: ...
     def __init__(
         self,
         *,
         match: Global___Match | None = ...,
-        record: Global___Record | None = ...,
+        record: Global___MatchRecord | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["match", b"match", "record", b"record"]) -> builtins.bool: ...
     def ClearField(self, field_name: typing.Literal["match", b"match", "record", b"record"]) -> None: ...
@@ -792,7 +792,7 @@ class FinishedMatch(google.protobuf.message.Message):
 Global___FinishedMatch: typing_extensions.TypeAlias = FinishedMatch
 
 @typing.final
-class GetRecordRequest(google.protobuf.message.Message):
+class GetMatchRecordRequest(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     NAME_FIELD_NUMBER: builtins.int
@@ -805,21 +805,21 @@ class GetRecordRequest(google.protobuf.message.Message):
     ) -> None: ...
     def ClearField(self, field_name: typing.Literal["name", b"name"]) -> None: ...
 
-Global___GetRecordRequest: typing_extensions.TypeAlias = GetRecordRequest
+Global___GetMatchRecordRequest: typing_extensions.TypeAlias = GetMatchRecordRequest
 
 @typing.final
-class GetRecordResponse(google.protobuf.message.Message):
+class GetMatchRecordResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     RECORD_FIELD_NUMBER: builtins.int
     @property
-    def record(self) -> Global___Record: ...
+    def record(self) -> Global___MatchRecord: ...
     def __init__(
         self,
         *,
-        record: Global___Record | None = ...,
+        record: Global___MatchRecord | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["record", b"record"]) -> builtins.bool: ...
     def ClearField(self, field_name: typing.Literal["record", b"record"]) -> None: ...
 
-Global___GetRecordResponse: typing_extensions.TypeAlias = GetRecordResponse
+Global___GetMatchRecordResponse: typing_extensions.TypeAlias = GetMatchRecordResponse

@@ -76,10 +76,10 @@ class MatchServiceStub(object):
                 request_serializer=pegboard_dot_v1_dot_match__pb2.WatchFinishedMatchesRequest.SerializeToString,
                 response_deserializer=pegboard_dot_v1_dot_match__pb2.WatchFinishedMatchesResponse.FromString,
                 _registered_method=True)
-        self.GetRecord = channel.unary_unary(
-                '/pegboard.v1.MatchService/GetRecord',
-                request_serializer=pegboard_dot_v1_dot_match__pb2.GetRecordRequest.SerializeToString,
-                response_deserializer=pegboard_dot_v1_dot_match__pb2.GetRecordResponse.FromString,
+        self.GetMatchRecord = channel.unary_unary(
+                '/pegboard.v1.MatchService/GetMatchRecord',
+                request_serializer=pegboard_dot_v1_dot_match__pb2.GetMatchRecordRequest.SerializeToString,
+                response_deserializer=pegboard_dot_v1_dot_match__pb2.GetMatchRecordResponse.FromString,
                 _registered_method=True)
 
 
@@ -145,7 +145,7 @@ class MatchServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def GetRecord(self, request, context):
+    def GetMatchRecord(self, request, context):
         """The record of a finished match. FAILED_PRECONDITION while it runs.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -195,10 +195,10 @@ def add_MatchServiceServicer_to_server(servicer, server):
                     request_deserializer=pegboard_dot_v1_dot_match__pb2.WatchFinishedMatchesRequest.FromString,
                     response_serializer=pegboard_dot_v1_dot_match__pb2.WatchFinishedMatchesResponse.SerializeToString,
             ),
-            'GetRecord': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetRecord,
-                    request_deserializer=pegboard_dot_v1_dot_match__pb2.GetRecordRequest.FromString,
-                    response_serializer=pegboard_dot_v1_dot_match__pb2.GetRecordResponse.SerializeToString,
+            'GetMatchRecord': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetMatchRecord,
+                    request_deserializer=pegboard_dot_v1_dot_match__pb2.GetMatchRecordRequest.FromString,
+                    response_serializer=pegboard_dot_v1_dot_match__pb2.GetMatchRecordResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -430,7 +430,7 @@ class MatchService(object):
             _registered_method=True)
 
     @staticmethod
-    def GetRecord(request,
+    def GetMatchRecord(request,
             target,
             options=(),
             channel_credentials=None,
@@ -443,9 +443,9 @@ class MatchService(object):
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/pegboard.v1.MatchService/GetRecord',
-            pegboard_dot_v1_dot_match__pb2.GetRecordRequest.SerializeToString,
-            pegboard_dot_v1_dot_match__pb2.GetRecordResponse.FromString,
+            '/pegboard.v1.MatchService/GetMatchRecord',
+            pegboard_dot_v1_dot_match__pb2.GetMatchRecordRequest.SerializeToString,
+            pegboard_dot_v1_dot_match__pb2.GetMatchRecordResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -153,23 +153,23 @@ _MatchServiceWatchFinishedMatchesType = typing_extensions.TypeVar(
     ],
 )
 
-_MatchServiceGetRecordType = typing_extensions.TypeVar(
-    '_MatchServiceGetRecordType',
+_MatchServiceGetMatchRecordType = typing_extensions.TypeVar(
+    '_MatchServiceGetMatchRecordType',
     grpc.UnaryUnaryMultiCallable[
-        pegboard.v1.match_pb2.GetRecordRequest,
-        pegboard.v1.match_pb2.GetRecordResponse,
+        pegboard.v1.match_pb2.GetMatchRecordRequest,
+        pegboard.v1.match_pb2.GetMatchRecordResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
-        pegboard.v1.match_pb2.GetRecordRequest,
-        pegboard.v1.match_pb2.GetRecordResponse,
+        pegboard.v1.match_pb2.GetMatchRecordRequest,
+        pegboard.v1.match_pb2.GetMatchRecordResponse,
     ],
     default=grpc.UnaryUnaryMultiCallable[
-        pegboard.v1.match_pb2.GetRecordRequest,
-        pegboard.v1.match_pb2.GetRecordResponse,
+        pegboard.v1.match_pb2.GetMatchRecordRequest,
+        pegboard.v1.match_pb2.GetMatchRecordResponse,
     ],
 )
 
-class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServiceBatchCreateMatchesType, _MatchServiceGetMatchType, _MatchServiceListMatchesType, _MatchServiceCancelMatchType, _MatchServiceForfeitMatchType, _MatchServiceWatchMatchType, _MatchServiceWatchFinishedMatchesType, _MatchServiceGetRecordType]):
+class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServiceBatchCreateMatchesType, _MatchServiceGetMatchType, _MatchServiceListMatchesType, _MatchServiceCancelMatchType, _MatchServiceForfeitMatchType, _MatchServiceWatchMatchType, _MatchServiceWatchFinishedMatchesType, _MatchServiceGetMatchRecordType]):
     """Hosts matches. Creating and ending them needs an organiser's token; reading them needs any token,
     unless the server is public.
     """
@@ -209,8 +209,8 @@ class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServic
             pegboard.v1.match_pb2.WatchFinishedMatchesResponse,
         ],
         grpc.UnaryUnaryMultiCallable[
-            pegboard.v1.match_pb2.GetRecordRequest,
-            pegboard.v1.match_pb2.GetRecordResponse,
+            pegboard.v1.match_pb2.GetMatchRecordRequest,
+            pegboard.v1.match_pb2.GetMatchRecordResponse,
         ],
     ], channel: grpc.Channel) -> None: ...
 
@@ -249,8 +249,8 @@ class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServic
             pegboard.v1.match_pb2.WatchFinishedMatchesResponse,
         ],
         grpc.aio.UnaryUnaryMultiCallable[
-            pegboard.v1.match_pb2.GetRecordRequest,
-            pegboard.v1.match_pb2.GetRecordResponse,
+            pegboard.v1.match_pb2.GetMatchRecordRequest,
+            pegboard.v1.match_pb2.GetMatchRecordResponse,
         ],
     ], channel: grpc.aio.Channel) -> None: ...
 
@@ -282,7 +282,7 @@ class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServic
     200 in a message, and 256 KiB where one alone is not larger.
     """
 
-    GetRecord: _MatchServiceGetRecordType
+    GetMatchRecord: _MatchServiceGetMatchRecordType
     """The record of a finished match. FAILED_PRECONDITION while it runs."""
 
 MatchServiceAsyncStub: typing_extensions.TypeAlias = MatchServiceStub[
@@ -319,8 +319,8 @@ MatchServiceAsyncStub: typing_extensions.TypeAlias = MatchServiceStub[
         pegboard.v1.match_pb2.WatchFinishedMatchesResponse,
     ],
     grpc.aio.UnaryUnaryMultiCallable[
-        pegboard.v1.match_pb2.GetRecordRequest,
-        pegboard.v1.match_pb2.GetRecordResponse,
+        pegboard.v1.match_pb2.GetMatchRecordRequest,
+        pegboard.v1.match_pb2.GetMatchRecordResponse,
     ],
 ]
 
@@ -398,11 +398,11 @@ class MatchServiceServicer(metaclass=abc.ABCMeta):
         """
 
     @abc.abstractmethod
-    def GetRecord(
+    def GetMatchRecord(
         self,
-        request: pegboard.v1.match_pb2.GetRecordRequest,
+        request: pegboard.v1.match_pb2.GetMatchRecordRequest,
         context: _ServicerContext,
-    ) -> typing.Union[pegboard.v1.match_pb2.GetRecordResponse, collections.abc.Awaitable[pegboard.v1.match_pb2.GetRecordResponse]]:
+    ) -> typing.Union[pegboard.v1.match_pb2.GetMatchRecordResponse, collections.abc.Awaitable[pegboard.v1.match_pb2.GetMatchRecordResponse]]:
         """The record of a finished match. FAILED_PRECONDITION while it runs."""
 
 def add_MatchServiceServicer_to_server(servicer: MatchServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -158,7 +158,7 @@ class PlayResponse(google.protobuf.message.Message):
     @property
     def started(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MatchStarted]: ...
     @property
-    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MatchEvents]: ...
+    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___SeatEvents]: ...
     @property
     def rejected(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MoveRejected]: ...
     @property
@@ -170,7 +170,7 @@ class PlayResponse(google.protobuf.message.Message):
         *,
         welcome: Global___Welcome | None = ...,
         started: collections.abc.Iterable[Global___MatchStarted] | None = ...,
-        events: collections.abc.Iterable[Global___MatchEvents] | None = ...,
+        events: collections.abc.Iterable[Global___SeatEvents] | None = ...,
         rejected: collections.abc.Iterable[Global___MoveRejected] | None = ...,
         ended: collections.abc.Iterable[Global___MatchEnded] | None = ...,
         turns: collections.abc.Iterable[Global___Turn] | None = ...,
@@ -286,7 +286,7 @@ class Turn(google.protobuf.message.Message):
     @property
     def clock(self) -> Global___Clock: ...
     @property
-    def legal_moves(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[pegboard.v1.match_pb2.Move]:
+    def legal_moves(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[pegboard.v1.match_pb2.GameMove]:
         """In the documented order; never more than 128. See `number` for moves with an open number."""
 
     @property
@@ -296,7 +296,7 @@ class Turn(google.protobuf.message.Message):
         """
 
     @property
-    def view(self) -> pegboard.v1.match_pb2.View: ...
+    def view(self) -> pegboard.v1.match_pb2.GameView: ...
     def __init__(
         self,
         *,
@@ -304,9 +304,9 @@ class Turn(google.protobuf.message.Message):
         seat: builtins.int = ...,
         turn_id: builtins.int = ...,
         clock: Global___Clock | None = ...,
-        legal_moves: collections.abc.Iterable[pegboard.v1.match_pb2.Move] | None = ...,
+        legal_moves: collections.abc.Iterable[pegboard.v1.match_pb2.GameMove] | None = ...,
         number: Global___NumberRange | None = ...,
-        view: pegboard.v1.match_pb2.View | None = ...,
+        view: pegboard.v1.match_pb2.GameView | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["clock", b"clock", "number", b"number", "view", b"view"]) -> builtins.bool: ...
     def ClearField(self, field_name: typing.Literal["clock", b"clock", "legal_moves", b"legal_moves", "match", b"match", "number", b"number", "seat", b"seat", "turn_id", b"turn_id", "view", b"view"]) -> None: ...
@@ -374,7 +374,7 @@ class Answer(google.protobuf.message.Message):
     number: builtins.int
     """With `index`, for a move with an open number; unset is the least that the move may name."""
     @property
-    def move(self) -> pegboard.v1.match_pb2.Move: ...
+    def move(self) -> pegboard.v1.match_pb2.GameMove: ...
     def __init__(
         self,
         *,
@@ -382,7 +382,7 @@ class Answer(google.protobuf.message.Message):
         seat: builtins.int = ...,
         turn_id: builtins.int = ...,
         index: builtins.int = ...,
-        move: pegboard.v1.match_pb2.Move | None = ...,
+        move: pegboard.v1.match_pb2.GameMove | None = ...,
         number: builtins.int | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_number", b"_number", "choice", b"choice", "index", b"index", "move", b"move", "number", b"number"]) -> builtins.bool: ...
@@ -462,14 +462,14 @@ class MatchEnded(google.protobuf.message.Message):
     SEATS_FIELD_NUMBER: builtins.int
     match: builtins.str
     @property
-    def result(self) -> pegboard.v1.match_pb2.Result: ...
+    def result(self) -> pegboard.v1.match_pb2.MatchResult: ...
     @property
     def seats(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
     def __init__(
         self,
         *,
         match: builtins.str = ...,
-        result: pegboard.v1.match_pb2.Result | None = ...,
+        result: pegboard.v1.match_pb2.MatchResult | None = ...,
         seats: collections.abc.Iterable[builtins.int] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["result", b"result"]) -> builtins.bool: ...
@@ -478,7 +478,7 @@ class MatchEnded(google.protobuf.message.Message):
 Global___MatchEnded: typing_extensions.TypeAlias = MatchEnded
 
 @typing.final
-class MatchEvents(google.protobuf.message.Message):
+class SeatEvents(google.protobuf.message.Message):
     """Events of one match as the bot's seats may see them."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -489,17 +489,17 @@ class MatchEvents(google.protobuf.message.Message):
     match: builtins.str
     seat: builtins.int
     @property
-    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[pegboard.v1.match_pb2.Event]: ...
+    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[pegboard.v1.match_pb2.MatchEvent]: ...
     def __init__(
         self,
         *,
         match: builtins.str = ...,
         seat: builtins.int = ...,
-        events: collections.abc.Iterable[pegboard.v1.match_pb2.Event] | None = ...,
+        events: collections.abc.Iterable[pegboard.v1.match_pb2.MatchEvent] | None = ...,
     ) -> None: ...
     def ClearField(self, field_name: typing.Literal["events", b"events", "match", b"match", "seat", b"seat"]) -> None: ...
 
-Global___MatchEvents: typing_extensions.TypeAlias = MatchEvents
+Global___SeatEvents: typing_extensions.TypeAlias = SeatEvents
 
 @typing.final
 class GetTurnRequest(google.protobuf.message.Message):

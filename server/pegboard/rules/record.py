@@ -1,9 +1,9 @@
 """Records: all that is needed to play a match again, and to prove that it went as it says.
 
-A record is one JSON object, a few hundred bytes: the JSON form of `pegboard.v1.Record` in the contract
-(docs/deals.md), wherever it comes from. Its events are not stored: they follow from the seed and the
-moves. Shapes and rules of old versions stay readable and replayable for ever; a version this program
-does not know is refused, never guessed at.
+A record is one JSON object, a few hundred bytes: the JSON form of `pegboard.v1.MatchRecord` in the
+contract (docs/deals.md), wherever it comes from. Its events are not stored: they follow from the seed
+and the moves. Shapes and rules of old versions stay readable and replayable for ever; a version this
+program does not know is refused, never guessed at.
 """
 
 from __future__ import annotations
@@ -325,7 +325,7 @@ def _reason(error: Exception) -> str:
 def _read_record(fields: Any) -> Record:
     """Read either shape: version 1 had the keys of `_KEYS`' right side and bare terminations."""
     if isinstance(fields, dict) and isinstance(fields.get("record"), dict):
-        fields = fields["record"]  # a `GetRecordResponse`, as clients print it
+        fields = fields["record"]  # a `GetMatchRecordResponse`, as clients print it
     found = _fields("a record", fields, _KEYS)
     for key in _NEEDED:
         if key not in found:

@@ -35,7 +35,7 @@ CALLS = {
     "ForfeitMatch": Call(Access.ORGANISER),
     "WatchFinishedMatches": Call(Access.ORGANISER),
     "GetMatch": Call(Access.READER),
-    "GetRecord": Call(Access.READER, 5),
+    "GetMatchRecord": Call(Access.READER, 5),
     "ListMatches": Call(Access.READER),  # and one for ten of the page
     "WatchMatch": Call(Access.READER, 20),
 }
@@ -147,15 +147,15 @@ class MatchService:
         match = await self._host.forfeit(match_id(request.name), request.seat, detail)
         return match_pb2.ForfeitMatchResponse(match=match_message(match))
 
-    async def GetRecord(
-        self, request: match_pb2.GetRecordRequest, context: Any
-    ) -> match_pb2.GetRecordResponse:
+    async def GetMatchRecord(
+        self, request: match_pb2.GetMatchRecordRequest, context: Any
+    ) -> match_pb2.GetMatchRecordResponse:
         """Return the record of a finished match."""
         match = self._readable(context, request.name)
         if match.result is None:
             raise MatchRunning(f"match {match.id} is still running; its record comes with its end")
         reveal = not match.spec.withhold_seed or self._caller(context).organiser is not None
-        return match_pb2.GetRecordResponse(record=record_message(match.record(reveal)))
+        return match_pb2.GetMatchRecordResponse(record=record_message(match.record(reveal)))
 
     async def WatchMatch(
         self, request: match_pb2.WatchMatchRequest, context: Any

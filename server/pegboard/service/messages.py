@@ -115,10 +115,10 @@ def _check_sizes(message: match_pb2.MatchSpec) -> None:
         check_text("the name of a bot", bot)
 
 
-def result_message(result: Result) -> match_pb2.Result:
+def result_message(result: Result) -> match_pb2.MatchResult:
     """Return a result as a message."""
     termination: Any = int(result.termination)
-    return match_pb2.Result(
+    return match_pb2.MatchResult(
         termination=termination,
         seat_at_fault=result.seat_at_fault,
         points=result.points,
@@ -147,11 +147,11 @@ def match_message(match: Match) -> match_pb2.Match:
 
 def event_messages(
     match: Match, events: list[tuple[int, Any]], seat: Seat | None
-) -> list[match_pb2.Event]:
+) -> list[match_pb2.MatchEvent]:
     """Return numbered events as messages, as `seat` (None: a spectator) may see them."""
     game = match.game
     return [
-        match_pb2.Event(sequence=sequence, match_ended=result_message(event))
+        match_pb2.MatchEvent(sequence=sequence, match_ended=result_message(event))
         if isinstance(event, Result)
         else event_message(game.family, sequence, game.redact(event, seat))
         for sequence, event in events

@@ -44,14 +44,14 @@ CODECS: dict[str, Codec] = {
 """By family; a new game is one more module here."""
 
 
-def move_message(family: str, move: Any) -> match_pb2.Move:
+def move_message(family: str, move: Any) -> match_pb2.GameMove:
     """Return a move as a message."""
-    return match_pb2.Move.FromString(CODECS[family].move_bytes(move))
+    return match_pb2.GameMove.FromString(CODECS[family].move_bytes(move))
 
 
-def read_move(family: str, message: match_pb2.Move) -> Any:
+def read_move(family: str, message: match_pb2.GameMove) -> Any:
     """Return the complete move of an answer. Raises `NotationError` for another family's or none."""
-    if message.WhichOneof("move") != family:
+    if message.WhichOneof("kind") != family:
         raise NotationError(f"the move is not one of {family}; set the field `{family}` of Move")
     return CODECS[family].read_move(getattr(message, family))
 
@@ -60,33 +60,33 @@ def read_listed_moves(messages: Any, open_number: bool) -> tuple[Any, ...]:
     """Return `Turn.legal_moves`, in order; `open_number` where the turn has a number."""
     if not messages:
         return ()
-    family = messages[0].WhichOneof("move")
+    family = messages[0].WhichOneof("kind")
     read = CODECS[family].read_listed_move
     return tuple([read(getattr(message, family), open_number) for message in messages])
 
 
-def view_message(family: str, view: Any) -> match_pb2.View:
+def view_message(family: str, view: Any) -> match_pb2.GameView:
     """Return a view as a message."""
-    return match_pb2.View.FromString(CODECS[family].view_bytes(view))
+    return match_pb2.GameView.FromString(CODECS[family].view_bytes(view))
 
 
-def read_view(message: match_pb2.View) -> Any:
+def read_view(message: match_pb2.GameView) -> Any:
     """Return the view of a turn."""
-    family = message.WhichOneof("view")
+    family = message.WhichOneof("kind")
     if family is None:
         raise NotationError("the view is empty, or of a game that this version does not know")
     return CODECS[family].read_view(getattr(message, family))
 
 
-def event_message(family: str, sequence: int, event: Any) -> match_pb2.Event:
+def event_message(family: str, sequence: int, event: Any) -> match_pb2.MatchEvent:
     """Return an event of a game as a message."""
     body: dict[str, Any] = {family: CODECS[family].events.write(event)}
-    return match_pb2.Event(sequence=sequence, **body)
+    return match_pb2.MatchEvent(sequence=sequence, **body)
 
 
-def read_event(message: match_pb2.Event) -> Any | None:
+def read_event(message: match_pb2.MatchEvent) -> Any | None:
     """Return the event of a game; None for the end of the match or a kind not known here."""
-    family = message.WhichOneof("event")
+    family = message.WhichOneof("kind")
     if family not in CODECS:
         return None
     return CODECS[family].events.read(getattr(message, family))

@@ -59,7 +59,7 @@ def _packed_cards(cards: tuple[Card, ...]) -> bytes:
 
 _MOVE = keys(pb.CribbageMove.DESCRIPTOR)
 _PLAY = keys(pb.CribbagePlay.DESCRIPTOR)
-_IN_MOVE = key(match_pb2.Move.DESCRIPTOR, FAMILY)
+_IN_MOVE = key(match_pb2.GameMove.DESCRIPTOR, FAMILY)
 _LISTED = key(play_pb2.Turn.DESCRIPTOR, "legal_moves")
 
 
@@ -93,13 +93,13 @@ def _points_bytes(oneof: str, message: Any) -> Callable[[Any], bytes]:
 
 
 def _place_bytes(move: mv.Place) -> bytes:
-    return match_pb2.Move(
+    return match_pb2.GameMove(
         cribbage=pb.CribbageMove(place=pb.CribbagePlace(row=move.row, column=move.column))
     ).SerializeToString()
 
 
 _GO = _wrapped("go", b"")
-_PASS = _wrapped("pass", b"")
+_PASS = _wrapped("pass_turn", b"")
 _MOVE_BYTES: dict[type[Any], Callable[[Any], bytes]] = {
     mv.Discard: _cards_bytes("discard", pb.CribbageDiscard),
     mv.Split: _cards_bytes("split", pb.CribbageSplit),
@@ -179,7 +179,7 @@ _READ_MOVE: dict[str, Callable[[Any], mv.CribbageMove]] = {
     "gift": lambda message: mv.Gift(_sorted_cards(message.cards)),
     "exchange": lambda message: mv.Exchange(_sorted_cards(message.cards)),
     "bid": lambda message: mv.Bid(message.points),
-    "pass": lambda message: mv.PASS,
+    "pass_turn": lambda message: mv.PASS,
     "claim": lambda message: mv.Claim(message.points),
     "call": lambda message: mv.Call(message.points),
     "place": lambda message: mv.Place(message.row, message.column),
@@ -194,7 +194,7 @@ _OPEN: dict[type[mv.CribbageMove], mv.CribbageMove] = {
 
 def read_move(message: pb.CribbageMove) -> mv.CribbageMove:
     """Return a complete move. Raises `NotationError` where a card or the move itself is missing."""
-    oneof = message.WhichOneof("move")
+    oneof = message.WhichOneof("kind")
     if oneof is None:
         raise NotationError("the move is empty; set one of the fields of CribbageMove")
     return _READ_MOVE[oneof](getattr(message, oneof))
@@ -215,7 +215,7 @@ def read_listed_move(message: pb.CribbageMove, open_number: bool) -> mv.Cribbage
 _VIEW = keys(pb.CribbageView.DESCRIPTOR)
 _PLAYED = keys(pb.CribbagePlayed.DESCRIPTOR)
 _COUNTING = keys(pb.CribbageCounting.DESCRIPTOR)
-_IN_VIEW = key(match_pb2.View.DESCRIPTOR, FAMILY)
+_IN_VIEW = key(match_pb2.GameView.DESCRIPTOR, FAMILY)
 
 _K_SCORES, _K_REAR, _K_SIZES = _VIEW["scores"], _VIEW["rear_pegs"], _VIEW["hand_sizes"]
 _K_HAND, _K_DISCARDS, _K_SECOND = _VIEW["hand"], _VIEW["discards"], _VIEW["second_hand"]

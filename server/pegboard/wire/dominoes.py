@@ -51,8 +51,7 @@ def _move_message(move: mv.DominoesMove) -> pb.DominoesMove:
         case mv.Draw():
             return pb.DominoesMove(draw=pb.DominoesDraw())
         case mv.Pass():
-            passing: dict[str, Any] = {"pass": pb.DominoesPass()}
-            return pb.DominoesMove(**passing)
+            return pb.DominoesMove(pass_turn=pb.DominoesPass())
     raise AssertionError(move)
 
 
@@ -62,7 +61,7 @@ def _enum(number: int) -> Any:
 
 
 def _serialised(move: mv.DominoesMove) -> bytes:
-    return match_pb2.Move(dominoes=_move_message(move)).SerializeToString()
+    return match_pb2.GameMove(dominoes=_move_message(move)).SerializeToString()
 
 
 _PLACE_BYTES = {place: _serialised(move) for place, move in mv.PLACES.items()}
@@ -100,7 +99,7 @@ def listed_bytes(moves: tuple[Any, ...]) -> list[bytes]:
 
 def read_move(message: pb.DominoesMove) -> mv.DominoesMove:
     """Return a move. Raises `NotationError` where a tile, an end or the move itself makes no sense."""
-    oneof = message.WhichOneof("move")
+    oneof = message.WhichOneof("kind")
     if oneof == "place":
         if message.place.end >= len(_ENDS):
             raise NotationError(f"no end has the number {message.place.end}; 1 is left, 2 right")
@@ -118,7 +117,7 @@ def read_listed_move(message: pb.DominoesMove, open_number: bool) -> mv.Dominoes
 # --- views -------------------------------------------------------------------------------------
 
 _VIEW = keys(pb.DominoesView.DESCRIPTOR)
-_IN_VIEW = key(match_pb2.View.DESCRIPTOR, FAMILY)
+_IN_VIEW = key(match_pb2.GameView.DESCRIPTOR, FAMILY)
 _K_GAME, _K_ROUND, _K_OPENER = _VIEW["game"], _VIEW["round"], _VIEW["opener"]
 _K_SCORES, _K_WON, _K_HAND = _VIEW["scores"], _VIEW["games_won"], _VIEW["hand"]
 _K_SIZES, _K_STOCK, _K_LINE = _VIEW["hand_sizes"], _VIEW["stock"], _VIEW["line"]

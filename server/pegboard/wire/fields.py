@@ -68,6 +68,6 @@ class Kinds:
 
     def read(self, wrapper: Any) -> Any | None:
         """Return the event, or None for a kind that this version does not know."""
-        oneof = wrapper.WhichOneof("event")
+        oneof = wrapper.WhichOneof("kind")
         kind = self._by_oneof.get(oneof)
         return None if kind is None else kind.read(getattr(wrapper, oneof))

@@ -16,9 +16,9 @@ from pegboard.rules.record import (
 from pegboard.v1 import match_pb2
 
 
-def result_message(result: RecordResult) -> match_pb2.Result:
+def result_message(result: RecordResult) -> match_pb2.MatchResult:
     """Return a result as a message."""
-    return match_pb2.Result(
+    return match_pb2.MatchResult(
         termination=match_pb2.Termination.Value(PREFIX + result.termination),
         seat_at_fault=result.seat_at_fault,
         points=result.points,
@@ -28,7 +28,7 @@ def result_message(result: RecordResult) -> match_pb2.Result:
     )
 
 
-def read_result(message: match_pb2.Result) -> RecordResult:
+def read_result(message: match_pb2.MatchResult) -> RecordResult:
     """Return the result of a message. Raises `RecordError` for a termination not known here."""
     try:
         name = match_pb2.Termination.Name(message.termination)
@@ -44,12 +44,12 @@ def read_result(message: match_pb2.Result) -> RecordResult:
     )
 
 
-def record_message(record: Record) -> match_pb2.Record:
+def record_message(record: Record) -> match_pb2.MatchRecord:
     """Return a record as a message; a seed that is withheld is empty."""
     fields: dict[str, Any] = {}
     if record.result is not None:
         fields["result"] = result_message(record.result)
-    return match_pb2.Record(
+    return match_pb2.MatchRecord(
         version=VERSION,
         rules_version=record.rules_version,
         match=MATCHES + record.match,
@@ -65,7 +65,7 @@ def record_message(record: Record) -> match_pb2.Record:
     )
 
 
-def read_record(message: match_pb2.Record) -> Record:
+def read_record(message: match_pb2.MatchRecord) -> Record:
     """Return the record of a message. Raises `RecordError`, also for a shape not known here."""
     if message.version != VERSION:
         raise RecordError(f"record version {message.version} is unknown here; update this program")

@@ -42,7 +42,7 @@ class Bot:
     def match_started(self, info: MatchInfo) -> None:
         """A match is running: once when it starts and again after a reconnect."""
 
-    def match_ended(self, match: str, result: match_pb2.Result) -> None:
+    def match_ended(self, match: str, result: match_pb2.MatchResult) -> None:
         """A match is over."""
 
     def event(self, match: str, seat: Seat, sequence: int, event: Any) -> None:

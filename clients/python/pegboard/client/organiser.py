@@ -179,15 +179,15 @@ class Organiser:
         with server_errors():
             return (await self._matches.ForfeitMatch(request, metadata=self._metadata)).match
 
-    async def record(self, name: str) -> match_pb2.Record:
+    async def record(self, name: str) -> match_pb2.MatchRecord:
         """Return the record of a finished match. Raises `MatchRunning` while it runs."""
-        request = match_pb2.GetRecordRequest(name=name)
+        request = match_pb2.GetMatchRecordRequest(name=name)
         with server_errors():
-            return (await self._matches.GetRecord(request, metadata=self._metadata)).record
+            return (await self._matches.GetMatchRecord(request, metadata=self._metadata)).record
 
     async def watch(
         self, name: str, after: int = 0, seat: int | None = None
-    ) -> AsyncIterator[Sequence[match_pb2.Event]]:
+    ) -> AsyncIterator[Sequence[match_pb2.MatchEvent]]:
         """Yield a match's events after a sequence number, in batches, until its end."""
         request = match_pb2.WatchMatchRequest(name=name, after=after, seat=seat)
         with server_errors():

@@ -126,7 +126,7 @@ class Turn:
     @property
     def family(self) -> str:
         """`cribbage` or `dominoes`."""
-        return self.message.view.WhichOneof("view") or ""
+        return self.message.view.WhichOneof("kind") or ""
 
     @property
     def turn_ms(self) -> int:
