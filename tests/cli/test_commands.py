@@ -15,7 +15,8 @@ from google.protobuf import json_format
 
 from pegboard.cli.main import run
 from pegboard.rules import catalog
-from pegboard.rules.record import Record, RecordResult, events_digest, replay
+from pegboard.rules.record import Record, events_digest, replay
+from pegboard.rules.results import Result, Termination
 from pegboard.rules.shuffle import SeededChance
 from pegboard.v1 import match_pb2
 from pegboard.wire.records import record_message
@@ -183,7 +184,7 @@ def make_record(variant: str = "draw", target: str = "1") -> Record:
         events = events + state.apply(seats[0], move)
     outcome = state.outcome()
     assert outcome is not None
-    result = RecordResult("NORMAL", None, outcome.points, outcome.scores, outcome.games_won, "")
+    result = Result(Termination.NORMAL, None, outcome.points, outcome.scores, outcome.games_won, "")
     return Record(
         rules_version=catalog.RULES_VERSION,
         match="story",

@@ -13,11 +13,12 @@ import pytest
 from pegboard.matches.host import CreateRequest, MatchHost
 from pegboard.matches.match import Match
 from pegboard.matches.rejection import RejectionReason
-from pegboard.matches.spec import MatchSpec, Termination
+from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store.sqlite import Durability, open_store
 from pegboard.rules import catalog
 from pegboard.rules.catalog import CATALOG
 from pegboard.rules.record import Record, parse_turn, records_in, verify
+from pegboard.rules.results import Termination
 
 OVER = (RejectionReason.STALE_TURN, RejectionReason.MATCH_OVER)
 """Where another turn of the same delivery has closed this one's window or ended the match."""

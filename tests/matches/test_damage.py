@@ -15,8 +15,8 @@ from tests.matches.fakes import Hosted, opened, play, request
 
 from pegboard.errors import StoreError
 from pegboard.matches.host import HostSettings
-from pegboard.matches.spec import Termination
 from pegboard.matches.store.sqlite import Durability, open_store
+from pegboard.rules.results import Termination
 
 RUNNING = ("r0", "r1", "r2")
 OVER = ("o0", "o1", "o2")

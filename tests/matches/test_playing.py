@@ -12,8 +12,8 @@ from pegboard.matches.host import HostSettings
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.match import Match, OpenTurn
 from pegboard.matches.rejection import RejectionReason
-from pegboard.matches.spec import Termination
 from pegboard.rules.record import Record
+from pegboard.rules.results import Termination
 
 
 async def guarded(stones: int = 10, **settings: Any) -> tuple[Hosted, Match, OpenTurn]:

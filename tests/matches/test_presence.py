@@ -7,7 +7,8 @@ from tests.matches.fakes import Hosted, opened
 
 from pegboard.matches.host import HostSettings
 from pegboard.matches.match import Match
-from pegboard.matches.spec import Result, Termination, TimeControl
+from pegboard.matches.spec import TimeControl
+from pegboard.rules.results import Result, Termination
 
 SETTINGS = HostSettings(lag_ms=100, lag_refill_ms=10, reconnect_s=3)
 PATIENT = TimeControl(move_ms=60_000)

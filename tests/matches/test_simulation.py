@@ -18,9 +18,10 @@ from pegboard.matches.host import HostSettings
 from pegboard.matches.mailbox import Bot, Mailbox
 from pegboard.matches.match import Match, OpenTurn
 from pegboard.matches.rejection import RejectionReason
-from pegboard.matches.spec import Termination, TimeControl
+from pegboard.matches.spec import TimeControl
 from pegboard.matches.store.sqlite import Durability
 from pegboard.rules.errors import MatchOver
+from pegboard.rules.results import Termination
 
 BOTS = "abc"
 SETTINGS = HostSettings(reconnect_s=2, lag_ms=50, finished_kept=4, events_kept=2, wait_s=2)

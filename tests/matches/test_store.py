@@ -19,10 +19,11 @@ from tests.patience import PATIENCE_S, until
 from pegboard.errors import StoreError
 from pegboard.matches.host import HostSettings
 from pegboard.matches.match import Match
-from pegboard.matches.spec import Termination, TimeControl
+from pegboard.matches.spec import TimeControl
 from pegboard.matches.store.rows import checksum
 from pegboard.matches.store.schema import APPLICATION_ID, SCHEMA_VERSION
 from pegboard.matches.store.sqlite import Durability, StoreState, open_store
+from pegboard.rules.results import Termination
 
 STORED = [Durability.STRICT, Durability.BATCHED]
 

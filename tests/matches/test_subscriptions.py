@@ -16,8 +16,9 @@ from pegboard.errors import AlreadyExists, InvalidRequest, UnknownMatch
 from pegboard.matches.host import CreateRequest, HostSettings
 from pegboard.matches.log import KEPT, Log
 from pegboard.matches.match import Match
-from pegboard.matches.spec import MatchSpec, Result, Termination, TimeControl
+from pegboard.matches.spec import MatchSpec, TimeControl
 from pegboard.rules.errors import OptionError, PegboardError, SeatsError, UnknownVariant
+from pegboard.rules.results import Result, Termination
 
 
 def ids(matches: list[Match]) -> list[str]:

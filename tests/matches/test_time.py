@@ -12,8 +12,9 @@ from tests.matches.fakes import MS, Hosted, find_game, opened, request
 from pegboard.matches.clock import Deadlines, SeatClock
 from pegboard.matches.host import HostSettings, MatchHost
 from pegboard.matches.match import Match, OpenTurn
-from pegboard.matches.spec import Result, Termination, TimeControl
+from pegboard.matches.spec import TimeControl
 from pegboard.matches.store.sqlite import Durability, open_store
+from pegboard.rules.results import Result, Termination
 
 ONE_SECOND = TimeControl(move_ms=1000)
 SETTINGS = HostSettings(lag_ms=100, lag_refill_ms=10, reconnect_s=3)

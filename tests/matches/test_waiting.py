@@ -12,9 +12,10 @@ from tests.matches.fakes import MS, Hosted, opened, request, settle
 from pegboard.errors import TooManyRequests
 from pegboard.matches.host import HostSettings
 from pegboard.matches.match import Match, OpenTurn
-from pegboard.matches.spec import Result, Termination, TimeControl
+from pegboard.matches.spec import TimeControl
 from pegboard.matches.store.sqlite import Durability
 from pegboard.rules.errors import MatchOver
+from pegboard.rules.results import Result, Termination
 
 ONE_SECOND = TimeControl(move_ms=1000)
 SETTINGS = HostSettings(lag_ms=100, lag_refill_ms=10, reconnect_s=3)

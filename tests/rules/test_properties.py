@@ -25,12 +25,11 @@ from pegboard.rules.errors import ClaimTooHigh, IllegalMove, MatchOver, MustGoOu
 from pegboard.rules.game import Game, Seat, State
 from pegboard.rules.record import (
     Record,
-    RecordResult,
     events_digest,
     replay,
     verify,
 )
-from pegboard.rules.results import forfeit_points
+from pegboard.rules.results import Result, Termination, forfeit_points
 
 MOVES_MAX = 20_000
 LISTED_MAX = 128
@@ -127,7 +126,7 @@ def played(case: Case) -> Played:
         assert len(moves) < MOVES_MAX, "the match does not end"
 
 
-def record_of(case: Case, match: Played, result: RecordResult) -> Record:
+def record_of(case: Case, match: Played, result: Result) -> Record:
     """Return the match as a host would record it."""
     return Record(
         match="property",
@@ -156,7 +155,7 @@ def test_random_play_keeps_every_rule(variant: str, data: st.DataObject) -> None
     sides = case.game.sides(case.seats)
     by_side = dict(zip(sides, outcome.points, strict=True))
     assert sum(by_side.values()) == pytest.approx(max(len(by_side), 2) / 2)
-    result = RecordResult("NORMAL", None, *outcome)
+    result = Result(Termination.NORMAL, None, *outcome)
     record = Record.from_json(record_of(case, match, result).to_json())
     verify(record)
     assert [event for _, events in replay(record) for event in events] == match.events
@@ -190,7 +189,7 @@ def test_a_match_cut_short_is_recorded_as_a_forfeit(variant: str, data: st.DataO
         points[other] > points[seat] for other in range(case.seats) if sides[other] != sides[seat]
     )
     match = Played(story.state, story.moves, story.events)
-    result = RecordResult("TIMEOUT", seat, points, standing.scores, standing.games_won, "late")
+    result = Result(Termination.TIMEOUT, seat, points, standing.scores, standing.games_won, "late")
     verify(record_of(case, match, result))
 
 

@@ -13,16 +13,14 @@ from pegboard.rules import catalog
 from pegboard.rules.errors import NotationError, RecordError
 from pegboard.rules.playthrough import make_turns
 from pegboard.rules.record import (
-    FORFEITS,
     Record,
-    RecordResult,
     events_digest,
     parse_turn,
     records_in,
     replay,
     verify,
 )
-from pegboard.rules.results import forfeit_points
+from pegboard.rules.results import FORFEITS, Result, Termination, forfeit_points
 from pegboard.rules.shuffle import SeededChance
 
 SEED = bytes(range(32))
@@ -40,10 +38,10 @@ def played(variant: str = "draw", seats: int = 2, moves_max: int = 10_000) -> Re
         moves.append(turn.text())
         events += turn.events
     standing = state.standing()
-    result = RecordResult("NORMAL", None, *standing)
+    result = Result(Termination.NORMAL, None, *standing)
     if state.outcome() is None:
         points = forfeit_points(game, seats, standing, 0)
-        result = RecordResult("TIMEOUT", 0, points, standing.scores, standing.games_won, "late")
+        result = Result(Termination.TIMEOUT, 0, points, standing.scores, standing.games_won, "late")
     return Record(
         match="m",
         variant=variant,
@@ -62,7 +60,7 @@ RECORD = played()
 CUT = played(moves_max=25)
 
 
-def result(**changes: Any) -> RecordResult:
+def result(**changes: Any) -> Result:
     """Return the result of the full record with changes."""
     assert RECORD.result is not None
     return RECORD.result._replace(**changes)
@@ -86,9 +84,11 @@ def test_a_true_record_verifies(record: Record) -> None:
 def test_a_cancelled_match_may_leave_out_its_numbers() -> None:
     """No result: no points; scores as they stood, or none."""
     assert CUT.result is not None
-    with_scores = CUT.result._replace(termination="CANCELLED", seat_at_fault=None, points=())
+    with_scores = CUT.result._replace(
+        termination=Termination.CANCELLED, seat_at_fault=None, points=()
+    )
     verify(replace(CUT, result=with_scores))
-    verify(replace(CUT, result=RecordResult("SERVER_FAULT", None, (), (), ())))
+    verify(replace(CUT, result=Result(Termination.SERVER_FAULT, None, (), (), ())))
     with pytest.raises(RecordError, match="points are"):
         verify(replace(CUT, result=with_scores._replace(points=(1.0, 0.0))))
 
@@ -113,7 +113,7 @@ def test_a_cancelled_match_may_leave_out_its_numbers() -> None:
         ({"result": result(points=(1.0,))}, "points are"),
         ({"result": result(scores=(0, 0))}, "scores are"),
         ({"result": result(games_won=(5, 5))}, "games_won are"),
-        ({"result": result(termination="CRASH", seat_at_fault=0)}, "end it normally"),
+        ({"result": result(termination=Termination.CRASH, seat_at_fault=0)}, "end it normally"),
         ({"variant": "drow"}, "did you mean draw"),
         ({"options": {"target": "x"}}, "target"),
         ({"bots": ("a",)}, "seats"),
@@ -135,7 +135,7 @@ def test_moves_made_up_under_another_seed_are_found_out() -> None:
 
 
 @pytest.mark.parametrize("termination", sorted(FORFEITS))
-def test_a_forfeit_follows_its_rule(termination: str) -> None:
+def test_a_forfeit_follows_its_rule(termination: Termination) -> None:
     """Points by docs/results.md; a winner's points for the seat at fault are refused."""
     assert CUT.result is not None
     fair = CUT.result._replace(termination=termination)
@@ -149,7 +149,7 @@ def test_a_forfeit_follows_its_rule(termination: str) -> None:
 def test_a_match_that_runs_is_not_normal() -> None:
     """NORMAL needs moves that end it."""
     assert CUT.result is not None
-    normal = CUT.result._replace(termination="NORMAL", seat_at_fault=None)
+    normal = CUT.result._replace(termination=Termination.NORMAL, seat_at_fault=None)
     with pytest.raises(RecordError, match="do not end it"):
         verify(replace(CUT, result=normal))
 

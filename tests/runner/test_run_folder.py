@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from pegboard.arena.schedule import secret_of
-from pegboard.rules.record import Record, RecordResult
+from pegboard.rules.record import Record
+from pegboard.rules.results import Result, Termination
 from pegboard.runner.run_folder import FolderError, RunFolder, read_records, read_results
 
 TEXT = 'name = "cup"\nconcurrency = 4\n'
@@ -39,7 +40,7 @@ def record(match: str) -> Record:
         seed=bytes(32),
         commitment=bytes(32),
         moves=("0 PLAY 5C",),
-        result=RecordResult("NORMAL", None, (1.0, 0.0), (121, 90), (1, 0)),
+        result=Result(Termination.NORMAL, None, (1.0, 0.0), (121, 90), (1, 0)),
         events_digest="",
     )
 

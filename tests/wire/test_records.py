@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.rules.errors import RecordError
-from pegboard.rules.record import FORFEITS, TERMINATIONS, Record, RecordResult
+from pegboard.rules.record import PREFIX, Record
+from pegboard.rules.results import FORFEITS, Result, Termination
 from pegboard.v1 import match_pb2
 from pegboard.wire.records import read_record, record_message
 
@@ -21,11 +22,11 @@ POINTS = st.lists(st.floats(0, 1).map(abs), max_size=4).map(tuple)  # -0.0 is no
 
 
 @st.composite
-def results(draw: st.DrawFn) -> RecordResult:
+def results(draw: st.DrawFn) -> Result:
     """Draw a result; its numbers need not fit each other."""
-    termination = draw(st.sampled_from(sorted(TERMINATIONS)))
+    termination = draw(st.sampled_from(sorted(Termination)))
     seat = draw(st.integers(0, 4)) if termination in FORFEITS else None
-    return RecordResult(termination, seat, draw(POINTS), draw(NUMBERS), draw(GAMES), draw(TEXT))
+    return Result(termination, seat, draw(POINTS), draw(NUMBERS), draw(GAMES), draw(TEXT))
 
 
 DIGESTS = st.binary(min_size=32, max_size=32)
@@ -66,3 +67,9 @@ def test_a_message_of_another_shape_is_refused() -> None:
         read_record(match_pb2.MatchRecord(version=9))
     with pytest.raises(RecordError, match="commitment must be 32 bytes"):
         read_record(match_pb2.MatchRecord(version=2, commitment="00"))
+
+
+def test_the_terminations_are_those_of_the_contract() -> None:
+    """Records write the name of a termination, messages its number."""
+    names = set(match_pb2.Termination.keys()) - {"TERMINATION_UNSPECIFIED"}
+    assert names == {PREFIX + termination for termination in Termination}

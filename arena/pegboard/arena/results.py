@@ -14,7 +14,7 @@ import msgspec
 from pegboard.arena.ratings import Rating, Table, mean_of, rate, table
 from pegboard.arena.schedule import Pairing, Schedule
 from pegboard.arena.tally import Block, Floats, Playing, Tally
-from pegboard.rules.record import UNRATED
+from pegboard.rules.results import UNRATED
 
 ATTEMPTS = 4
 """How often a match is played that ends without a result, before it is left out of the table."""

@@ -28,7 +28,7 @@ from pegboard.arena.results import Finished, Results, Scoreboard
 from pegboard.arena.schedule import Schedule
 from pegboard.client import Organiser
 from pegboard.errors import PermissionDenied, Unauthenticated, UnknownMatch
-from pegboard.rules.record import UNRATED
+from pegboard.rules.results import UNRATED
 from pegboard.runner.bot_process import Entrant, entrants_of
 from pegboard.runner.environment import bot_environment
 from pegboard.runner.interrupts import EXIT_INTERRUPTED, Interrupts

@@ -25,10 +25,10 @@ import structlog
 from pegboard.errors import StoreError
 from pegboard.matches.log import lines_of
 from pegboard.matches.match import Match, OpenTurn, Player
-from pegboard.matches.spec import Termination
 from pegboard.matches.store.rows import Row, journal_line, result_text
 from pegboard.matches.store.sqlite import Batch, BlockChange, Durability, Store, StoreState, Texts
 from pegboard.rules.game import Seat
+from pegboard.rules.results import UNRATED
 
 BEHIND_S = 0.02
 """How far behind its matches a store may be: a write that is going on, a wait for more, and a write."""
@@ -39,9 +39,6 @@ SLOW_S = 0.25
 
 SNAPSHOT_BYTES = 16 * 1024 * 1024
 """A journal of that many characters, and four times the last snapshot, gives way to a new one."""
-
-UNRATED = (Termination.CANCELLED, Termination.SERVER_FAULT, Termination.VOID)
-"""A match that ends like this has no result, and its block waits for another."""
 
 log = structlog.get_logger(__name__)
 

@@ -28,7 +28,6 @@ from pegboard.matches.presence import Attendance
 from pegboard.matches.registry import Matches, Registry, match_of
 from pegboard.matches.rejection import Rejection, RejectionReason
 from pegboard.matches.settings import HostSettings
-from pegboard.matches.spec import Result, Termination
 from pegboard.matches.store.rows import Row
 from pegboard.matches.store.sqlite import Store, StoreState
 from pegboard.matches.subscriptions import Numbered, Watching
@@ -43,7 +42,7 @@ from pegboard.rules.errors import (
 )
 from pegboard.rules.game import Outcome, Seat
 from pegboard.rules.plain import quoted
-from pegboard.rules.results import forfeit_points
+from pegboard.rules.results import Result, Termination, forfeit_points
 
 __all__ = ["CreateRequest", "HostSettings", "MatchHost"]
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from pegboard.errors import InvalidRequest
 from pegboard.matches.clock import CONFIRM_NS, MILLISECOND, SECOND, Deadlines, SeatClock
 from pegboard.matches.log import Log, lines_of
-from pegboard.matches.spec import MatchSpec, Result
+from pegboard.matches.spec import MatchSpec
 from pegboard.rules.errors import ClaimTooHigh, MustGoOut
 from pegboard.rules.game import Choices, Game, Seat, State
-from pegboard.rules.record import Record, RecordResult
+from pegboard.rules.record import Record
+from pegboard.rules.results import Result
 from pegboard.rules.shuffle import SeededChance, commitment
 from pegboard.rules.versions import edition_of
 
@@ -430,14 +431,7 @@ class Match:
             seed=self.seed if reveal_seed else None,
             commitment=self.commitment,
             moves=tuple(lines_of(archive.moves)),
-            result=RecordResult(
-                result.termination.name,
-                result.seat_at_fault,
-                result.points,
-                result.scores,
-                result.games_won,
-                result.detail,
-            ),
+            result=result,
             events_digest=archive.events_digest,
             rules_version=self.rules_version,
         )

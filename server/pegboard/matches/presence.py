@@ -19,8 +19,8 @@ from pegboard.errors import TooManyRequests
 from pegboard.matches.clock import CONFIRM_NS, MILLISECOND, SECOND, Deadlines
 from pegboard.matches.mailbox import Bot, Mailbox
 from pegboard.matches.match import Absence, Match, MatchLimit, OpenTurn, Player
-from pegboard.matches.spec import Termination
 from pegboard.rules.errors import MatchOver
+from pegboard.rules.results import Termination
 
 
 class Judge(Protocol):

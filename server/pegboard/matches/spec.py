@@ -1,10 +1,9 @@
-"""What a match is asked to be, and how it ended. Pure data; no game is known by name."""
+"""What a match is asked to be. Pure data; no game is known by name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +38,3 @@ class MatchSpec:
     illegal_move_limit: int = 3
     block: str = ""
     block_matches: int = 0
-
-
-class Termination(IntEnum):
-    """Why a match ended; numbers as in the contract."""
-
-    NORMAL = 1
-    ILLEGAL_MOVE = 2
-    TIMEOUT = 3
-    DISCONNECT = 4
-    CRASH = 5
-    RESIGN = 6
-    CANCELLED = 7
-    SERVER_FAULT = 8
-    VOID = 9
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How a match ended. `points` by seat (see `rules.game.Outcome`), () where there is no result."""
-
-    termination: Termination
-    seat_at_fault: int | None
-    points: tuple[float, ...]
-    scores: tuple[int, ...]
-    games_won: tuple[int, ...]
-    detail: str = ""

@@ -13,12 +13,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from pegboard.rules import catalog
 from pegboard.rules.errors import NotationError, PegboardError, RecordError
 from pegboard.rules.game import Event, Game, Outcome, Seat, State
-from pegboard.rules.results import forfeit_points
+from pegboard.rules.results import FORFEITS, UNRATED, Result, Termination, forfeit_points
 from pegboard.rules.shuffle import SEED_BYTES, SeededChance, commitment
 from pegboard.rules.versions import edition_of
 
@@ -31,31 +31,9 @@ MATCHES = "matches/"
 PREFIX = "TERMINATION_"
 """What the names of terminations begin with there."""
 
-FORFEITS = frozenset({"ILLEGAL_MOVE", "TIMEOUT", "DISCONNECT", "CRASH", "RESIGN"})
-"""Terminations by a seat's own fault."""
-
-UNRATED = frozenset({"CANCELLED", "SERVER_FAULT", "VOID"})
-"""Terminations without a result."""
-
-TERMINATIONS = frozenset({"NORMAL"}) | FORFEITS | UNRATED
-
 _SLACK = 1e-9
 _SPACE = re.compile(r"[ \t\r\n]*")
 _MOVE = re.compile(r"([0-9]{1,2}) (\S.*)")
-
-
-class RecordResult(NamedTuple):
-    """How the match ended. `points`, `scores`, `games_won` by seat; `points` () without a result.
-
-    `termination` is a name of TERMINATIONS; `seat_at_fault` is set for FORFEITS and only there.
-    """
-
-    termination: str
-    seat_at_fault: int | None
-    points: tuple[float, ...]
-    scores: tuple[int, ...]
-    games_won: tuple[int, ...]
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +52,7 @@ class Record:
     seed: bytes | None
     commitment: bytes
     moves: tuple[str, ...]
-    result: RecordResult | None
+    result: Result | None
     events_digest: str
     rules_version: str = catalog.RULES_VERSION
 
@@ -110,7 +88,7 @@ class Record:
         return _read_record(fields)
 
 
-def _result_fields(result: RecordResult) -> dict[str, Any]:
+def _result_fields(result: Result) -> dict[str, Any]:
     """Return the fields of a result, those that are empty left out."""
     fields = {
         "termination": PREFIX + result.termination,
@@ -217,9 +195,9 @@ def verify(record: Record) -> None:
     _verify_result(record, record.result, game, state)
 
 
-def _verify_result(record: Record, result: RecordResult, game: Game, state: State) -> None:
+def _verify_result(record: Record, result: Result, game: Game, state: State) -> None:
     outcome = state.outcome()
-    if result.termination == "NORMAL":
+    if result.termination is Termination.NORMAL:
         if outcome is None:
             raise RecordError(f"match {record.match}: says NORMAL, but the moves do not end it")
         _verify_numbers(record, result, outcome, outcome.points)
@@ -239,7 +217,7 @@ def _verify_result(record: Record, result: RecordResult, game: Game, state: Stat
 
 
 def _verify_numbers(
-    record: Record, result: RecordResult, outcome: Outcome, points: tuple[float, ...]
+    record: Record, result: Result, outcome: Outcome, points: tuple[float, ...]
 ) -> None:
     """Compare points, scores and games won; a record without a result may leave them all out."""
     if result.termination in UNRATED and not (result.points or result.scores or result.games_won):
@@ -355,17 +333,13 @@ def _read_record(fields: Any) -> Record:
     )
 
 
-def _read_result(fields: Any) -> RecordResult:
+def _read_result(fields: Any) -> Result:
     found = _fields("a result", fields, _RESULT_KEYS)
-    termination = _text("termination", found.get("termination", "")).removeprefix(PREFIX)
-    if termination not in TERMINATIONS:
-        raise RecordError(
-            f"no termination {termination[:40]!r}; one of {', '.join(sorted(TERMINATIONS))}"
-        )
+    termination = _termination(_text("termination", found.get("termination", "")))
     seat = found.get("seat_at_fault")
     if (seat is not None) != (termination in FORFEITS):
         raise RecordError("seat_at_fault goes with a forfeit and with nothing else")
-    return RecordResult(
+    return Result(
         termination,
         None if seat is None else _whole("seat_at_fault", seat),
         tuple(float(_number("points", item)) for item in _items("points", found)),
@@ -373,6 +347,16 @@ def _read_result(fields: Any) -> RecordResult:
         tuple(_whole("games_won", item) for item in _items("games_won", found)),
         _text("detail", found.get("detail", "")),
     )
+
+
+def _termination(text: str) -> Termination:
+    name = text.removeprefix(PREFIX)
+    try:
+        return Termination(name)
+    except ValueError:
+        raise RecordError(
+            f"no termination {name[:40]!r}; one of {', '.join(sorted(Termination))}"
+        ) from None
 
 
 def _fields(what: str, fields: Any, keys: Mapping[str, str]) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Points of a match: places turned into numbers between 0 and 1 (docs/results.md).
+"""How a match ended, and its points: places turned into numbers from 0 to 1 (docs/results.md).
+
+`Result` is the one shape of a result: records, the store, the wire and the arena use it.
 
 Both games rank sides, and so does a forfeit; the arithmetic is here, once. Among n sides, first place
 is worth 1.0 and last 0.0, (n - place) / (n - 1) in between; sides that tie share the mean of their
@@ -8,9 +10,54 @@ places. A seat has its side's points.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from enum import StrEnum
+from typing import NamedTuple, Protocol, TypeVar
 
 from pegboard.rules.game import Game, Outcome, Seat
+
+
+class Termination(StrEnum):
+    """Why a match ended. Records and the contract write the name after `TERMINATION_`."""
+
+    NORMAL = "NORMAL"
+    ILLEGAL_MOVE = "ILLEGAL_MOVE"
+    TIMEOUT = "TIMEOUT"
+    DISCONNECT = "DISCONNECT"
+    CRASH = "CRASH"
+    RESIGN = "RESIGN"
+    CANCELLED = "CANCELLED"
+    SERVER_FAULT = "SERVER_FAULT"
+    VOID = "VOID"
+
+
+FORFEITS = frozenset(
+    {
+        Termination.ILLEGAL_MOVE,
+        Termination.TIMEOUT,
+        Termination.DISCONNECT,
+        Termination.CRASH,
+        Termination.RESIGN,
+    }
+)
+"""Terminations by a fault of one seat."""
+
+UNRATED = frozenset({Termination.CANCELLED, Termination.SERVER_FAULT, Termination.VOID})
+"""Terminations without points: the match does not count, and its block waits for another one."""
+
+
+class Result(NamedTuple):
+    """How a match ended. `points`, `scores` and `games_won` are by seat (`rules.game.Outcome`).
+
+    `seat_at_fault` is set for FORFEITS and for no other termination; `points` is () for UNRATED.
+    """
+
+    termination: Termination
+    seat_at_fault: int | None
+    points: tuple[float, ...]
+    scores: tuple[int, ...]
+    games_won: tuple[int, ...]
+    detail: str = ""
+
 
 _Contra = TypeVar("_Contra", contravariant=True)
 

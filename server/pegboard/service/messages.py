@@ -10,12 +10,14 @@ from pegboard.errors import InvalidRequest
 from pegboard.matches.creation import OPTIONS_MAX, TEXT_CHARACTERS
 from pegboard.matches.match import Match
 from pegboard.matches.rejection import Rejection
-from pegboard.matches.spec import MatchSpec, Result, TimeControl
+from pegboard.matches.spec import MatchSpec, TimeControl
 from pegboard.rules.game import Seat
 from pegboard.rules.plain import plain, quoted, sentence
+from pegboard.rules.results import Result
 from pegboard.rules.shuffle import SEED_BYTES
 from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.codec import event_message
+from pegboard.wire.records import result_message
 
 COLLECTION = "matches/"
 ID_MOST = 80
@@ -113,19 +115,6 @@ def _check_sizes(message: match_pb2.MatchSpec) -> None:
         check_text(f"option {plain(key)}", value)
     for bot in message.bots:
         check_text("the name of a bot", bot)
-
-
-def result_message(result: Result) -> match_pb2.MatchResult:
-    """Return a result as a message."""
-    termination: Any = int(result.termination)
-    return match_pb2.MatchResult(
-        termination=termination,
-        seat_at_fault=result.seat_at_fault,
-        points=result.points,
-        scores=result.scores,
-        games_won=result.games_won,
-        detail=result.detail,
-    )
 
 
 def match_message(match: Match) -> match_pb2.Match:

@@ -31,11 +31,11 @@ from pegboard.service.messages import (
     ID_MOST,
     event_messages,
     rejected_message,
-    result_message,
     started_message,
 )
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import CODECS, Codec, read_move
+from pegboard.wire.records import result_message
 from pegboard.wire.turns import seat_bytes, turn_bytes, turns_bytes
 
 _log = structlog.get_logger("pegboard.play")

@@ -10,13 +10,13 @@ from pegboard.rules.record import (
     PREFIX,
     VERSION,
     Record,
-    RecordResult,
     read_bytes,
 )
+from pegboard.rules.results import Result, Termination
 from pegboard.v1 import match_pb2
 
 
-def result_message(result: RecordResult) -> match_pb2.MatchResult:
+def result_message(result: Result) -> match_pb2.MatchResult:
     """Return a result as a message."""
     return match_pb2.MatchResult(
         termination=match_pb2.Termination.Value(PREFIX + result.termination),
@@ -28,14 +28,15 @@ def result_message(result: RecordResult) -> match_pb2.MatchResult:
     )
 
 
-def read_result(message: match_pb2.MatchResult) -> RecordResult:
+def read_result(message: match_pb2.MatchResult) -> Result:
     """Return the result of a message. Raises `RecordError` for a termination not known here."""
     try:
         name = match_pb2.Termination.Name(message.termination)
+        termination = Termination(name.removeprefix(PREFIX))
     except ValueError:
         raise RecordError(f"no termination has the number {message.termination}") from None
-    return RecordResult(
-        termination=name.removeprefix(PREFIX),
+    return Result(
+        termination=termination,
         seat_at_fault=message.seat_at_fault if message.HasField("seat_at_fault") else None,
         points=tuple(message.points),
         scores=tuple(message.scores),

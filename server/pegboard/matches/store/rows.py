@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from pegboard.matches.log import lines_of
-from pegboard.matches.spec import MatchSpec, Result, Termination, TimeControl
+from pegboard.matches.spec import MatchSpec, TimeControl
 from pegboard.rules.game import Seat
+from pegboard.rules.results import Result, Termination
 
 NO_OPTIONS: MappingProxyType[str, str] = MappingProxyType({})
 NO_BANKS: MappingProxyType[Seat, int] = MappingProxyType({})
@@ -203,22 +204,14 @@ def _time_control(control: TimeControl) -> TimeControl:
 
 def result_text(result: Result) -> str:
     """Return the result as JSON."""
-    fields = {
-        "termination": result.termination.name,
-        "seat_at_fault": result.seat_at_fault,
-        "points": result.points,
-        "scores": result.scores,
-        "games_won": result.games_won,
-        "detail": result.detail,
-    }
-    return json.dumps(fields, separators=(",", ":"))
+    return json.dumps(result._asdict(), separators=(",", ":"))
 
 
 def read_result(text: str) -> Result:
     """Read the result of a row."""
     fields: dict[str, Any] = json.loads(text)
     return Result(
-        termination=Termination[fields["termination"]],
+        termination=Termination(fields["termination"]),
         seat_at_fault=fields["seat_at_fault"],
         points=tuple(fields["points"]),
         scores=tuple(fields["scores"]),
