@@ -19,11 +19,11 @@ from statistics import correlation, variance
 from typing import Any
 
 from pegboard.rules import catalog
-from pegboard.rules.cards import NO_CARD, VALUE
+from pegboard.rules.cards import NO_CARD, RANK, VALUE
 from pegboard.rules.cribbage.moves import Discard, Play
 from pegboard.rules.cribbage.scoring.pegging import peg_points
 from pegboard.rules.cribbage.scoring.show import show_points
-from pegboard.rules.dominoes.hands import FITS
+from pegboard.rules.dominoes.hands import BIT, FITS
 from pegboard.rules.dominoes.moves import Place
 from pegboard.rules.game import Game, Seat
 from pegboard.rules.shuffle import SeededChance
@@ -49,12 +49,12 @@ def weigher(move: Any, state: Any, seat: Seat) -> float:
     if isinstance(move, Discard):
         sign = 1 if state.table.dealer == seat else -1
         first, second = move.cards
-        given = 2 * (VALUE[first] + VALUE[second] == 15) + 2 * (first >> 2 == second >> 2)
-        return _kept(move, state, seat) + sign * (given + (first >> 2 == 4) + (second >> 2 == 4))
+        given = 2 * (VALUE[first] + VALUE[second] == 15) + 2 * (RANK[first] == RANK[second])
+        return _kept(move, state, seat) + sign * (given + (RANK[first] == 5) + (RANK[second] == 5))
     if isinstance(move, Play):
         return 20 * _pegged(move, state) - VALUE[move.card]
     if isinstance(move, Place):
-        rest = state.hands[seat] & ~(1 << move.tile)
+        rest = state.hands[seat] & ~BIT[move.tile]
         leads_on = sum((FITS[half] & rest).bit_count() for half in HALVES[move.tile])
         return float(1 + PIPS[move.tile] + 3 * leads_on)
     return 0

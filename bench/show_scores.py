@@ -9,20 +9,20 @@ from collections.abc import Sequence
 
 from cribbage_scorer import cribbage_scorer
 
-from pegboard.rules.cards import SUITS
+from pegboard.rules.cards import PACK, RANK, SUIT, SUITS, Card
 from pegboard.rules.cribbage.scoring.show import ShowRules, show_points
 
 RULES = ShowRules()
 
 
-def hands(count: int) -> list[tuple[tuple[int, ...], int]]:
+def hands(count: int) -> list[tuple[tuple[Card, ...], Card]]:
     """Return random hands of four with their starters."""
     rng = random.Random(1)
-    drawn = (rng.sample(range(52), 5) for _ in range(count))
+    drawn = (rng.sample(PACK, 5) for _ in range(count))
     return [(tuple(sorted(cards[:4])), cards[4]) for cards in drawn]
 
 
-def ours_per_second(cases: Sequence[tuple[tuple[int, ...], int]]) -> float:
+def ours_per_second(cases: Sequence[tuple[tuple[Card, ...], Card]]) -> float:
     """Score all cases one by one."""
     start = time.process_time()
     for cards, starter in cases:
@@ -30,12 +30,12 @@ def ours_per_second(cases: Sequence[tuple[tuple[int, ...], int]]) -> float:
     return len(cases) / (time.process_time() - start)
 
 
-def reference_card(card: int) -> tuple[int, str]:
+def reference_card(card: Card) -> tuple[int, str]:
     """Return a card as the reference writes it: (5, "C")."""
-    return card // 4 + 1, SUITS[card % 4]
+    return RANK[card], SUITS[SUIT[card] - 1]
 
 
-def theirs_per_second(cases: Sequence[tuple[tuple[int, ...], int]]) -> float:
+def theirs_per_second(cases: Sequence[tuple[tuple[Card, ...], Card]]) -> float:
     """Score all cases with the reference, its input prepared beforehand."""
     prepared = [
         (reference_card(starter), list(map(reference_card, cards))) for cards, starter in cases

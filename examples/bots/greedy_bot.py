@@ -15,7 +15,7 @@ from typing import Any
 from pegboard.client import Turn, run
 from pegboard.client.turn import CLAIM_TOO_HIGH
 from pegboard.rules import catalog
-from pegboard.rules.cards import JOKER, NO_CARD, VALUE
+from pegboard.rules.cards import JOKER, NO_CARD, PACK, VALUE, Card
 from pegboard.rules.cribbage import moves as cribbage
 from pegboard.rules.cribbage.events import Reason
 from pegboard.rules.cribbage.forms import FORMS
@@ -26,7 +26,7 @@ from pegboard.rules.dominoes import moves as dominoes
 from pegboard.rules.tiles import PIPS
 
 Choice = int | tuple[int, int | None]
-Cards = tuple[int, ...]
+Cards = tuple[Card, ...]
 
 BID_MOST = 3
 """What a crib is worth to a bot that lays nothing good away."""
@@ -40,7 +40,7 @@ class Rules:
         self.sign = -1 if game.lowball else 1
         self.crib_without_starter = FORMS[game.form].crib_without_starter
 
-    def hand_value(self, kept: Sequence[int], hand: Sequence[int]) -> float:
+    def hand_value(self, kept: Sequence[Card], hand: Sequence[Card]) -> float:
         """Return the average of a hand over all starters, or its points alone with a wild joker."""
         if self.show.jokers == WILD and JOKER in kept:
             return float(show_points(kept, NO_CARD, False, self.show))
@@ -60,7 +60,7 @@ def rules_of(variant: str, options: tuple[tuple[str, str], ...]) -> Rules:
 def unseen(hand: Cards) -> Cards:
     """Return the cards of the pack that are not in the hand."""
     held = frozenset(hand)
-    return tuple(card for card in range(JOKER) if card not in held)
+    return tuple(card for card in PACK if card not in held)
 
 
 def best(values: Iterable[float]) -> int:
@@ -72,7 +72,7 @@ def best(values: Iterable[float]) -> int:
 # --- cribbage ----------------------------------------------------------------------------------
 
 
-def without(hand: Sequence[int], cards: Sequence[int]) -> Cards:
+def without(hand: Sequence[Card], cards: Sequence[Card]) -> Cards:
     """Return the hand without these cards."""
     rest = list(hand)
     for card in cards:
@@ -111,13 +111,13 @@ def play(turn: Turn, rules: Rules) -> Choice:
     cards = [effective(move.card, move.declared) for move in plays]
     scores = [peg_points([*table, card], view.count + VALUE[card], rules.show) for card in cards]
     index = best(
-        rules.sign * (10_000 * score + 100 * VALUE[card] + card)
+        rules.sign * (100_000 * score + 1000 * VALUE[card] + card)
         for score, card in zip(scores, cards, strict=True)
     )
     return index, within(turn, scores[index])
 
 
-def effective(card: int, declared: int) -> int:
+def effective(card: Card, declared: Card) -> Card:
     """Return what a card counts as."""
     return card if declared < 0 else declared
 
@@ -189,9 +189,9 @@ def place(turn: Turn, rules: Rules) -> Choice:
     return best(rules.sign * gain(move) for move in turn.moves)
 
 
-def line_points(line: Sequence[int], rules: Rules) -> int:
+def line_points(line: Sequence[Card], rules: Rules) -> int:
     """Return what the cards of a line make so far."""
-    cards = [card for card in line if card >= 0]
+    cards = [card for card in line if card != NO_CARD]
     return show_points(cards, NO_CARD, True, rules.show) if len(cards) > 1 else 0
 
 

@@ -27,6 +27,7 @@ from pegboard.client.session import METHOD, PlayStream
 from pegboard.client.testing import ScriptedMatch, play_match, random_choice
 from pegboard.client.turn import CLAIM_TOO_HIGH, MUST_GO_OUT, Refused
 from pegboard.errors import InvalidRequest, Silent, Unavailable
+from pegboard.rules.cards import parse_card
 from pegboard.rules.cribbage.moves import Claim, Discard, Play
 from pegboard.rules.errors import IllegalMove, MustGoOut
 from pegboard.v1 import match_pb2, play_pb2
@@ -64,7 +65,7 @@ def test_a_scripted_match_is_dealt_and_played_as_told() -> None:
 
 @pytest.mark.parametrize(
     "choice",
-    [3, True, (3, None), (3, 7), Discard((4, 16))],
+    [3, True, (3, None), (3, 7), Discard((parse_card("2C"), parse_card("5C")))],
     ids=["index", "bool", "pair", "number", "move"],
 )
 def test_what_a_bot_may_return(choice: Any) -> None:

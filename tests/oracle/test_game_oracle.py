@@ -16,7 +16,7 @@ import pyspiel
 import pytest
 
 from pegboard.rules import catalog
-from pegboard.rules.cards import SUITS, Card, parse_card
+from pegboard.rules.cards import PACK, RANK, SUIT, SUITS, Card, parse_card, places_of
 from pegboard.rules.cribbage.events import Scored
 from pegboard.rules.cribbage.moves import PLAYS, Discard
 from pegboard.rules.shuffle import ScriptedChance
@@ -92,7 +92,7 @@ def draw(state: Any, rng: random.Random) -> Card:
     """Take a random card of theirs, which go suit by suit."""
     action = rng.choice([action for action, _ in state.chance_outcomes()])
     state.apply_action(action)
-    return int(action) % 13 * 4 + int(action) // 13
+    return PACK[int(action) % 13 * 4 + int(action) // 13]
 
 
 def record_play(state: Any, deal: Deal, players: int, rng: random.Random) -> None:
@@ -104,7 +104,7 @@ def record_play(state: Any, deal: Deal, players: int, rng: random.Random) -> Non
         action = rng.choice(state.legal_actions())
         state.apply_action(action)
         if action != PASS:
-            card = action % 13 * 4 + action // 13
+            card = PACK[action % 13 * 4 + action // 13]
             deal.plays.append((seat, card))
             count.append(card)
             last = seat
@@ -128,7 +128,7 @@ def note_pegs(deal: Deal, before: list[str], after: list[str], players: int) -> 
 
 def theirs(card: Card) -> tuple[int, str]:
     """Return a card as `cribbage-scorer` has it."""
-    return card // 4 + 1, SUITS[card % 4]
+    return RANK[card], SUITS[SUIT[card] - 1]
 
 
 def shown(deal: Deal, dealer: int, players: int) -> list[Peg]:
@@ -170,7 +170,7 @@ def orders(deals: list[Deal], players: int) -> dict[str, list[int]]:
             for place in range(len(deal.hands[0]))
             for hand in (deal.hands[seat] for seat in left)
         ]
-        found[f"deal/1/{number + 1}"] = [*dealt, *deal.crib_dealt, *deal.starter]
+        found[f"deal/1/{number + 1}"] = places_of([*dealt, *deal.crib_dealt, *deal.starter])
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pyspiel
 import pytest
 
-from pegboard.rules.cards import VALUE, Card, parse_card
+from pegboard.rules.cards import PACK, RANK, SUIT, VALUE, Card, parse_card
 from pegboard.rules.cribbage.scoring.pegging import peg_points
 from pegboard.rules.cribbage.scoring.show import show_points
 
@@ -47,12 +47,12 @@ def total(played: list[Card]) -> int:
 
 def ours(action: int) -> Card:
     """Return the card of an action: theirs go suit by suit."""
-    return action % 13 * 4 + action // 13
+    return PACK[action % 13 * 4 + action // 13]
 
 
 def theirs(card: Card) -> int:
     """Return the action of a card."""
-    return card % 4 * 13 + card // 4
+    return (SUIT[card] - 1) * 13 + RANK[card] - 1
 
 
 def compare_game(state: Any, rng: random.Random) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import random
 import cribbage_scorer.cribbage_scorer as oracle
 import pytest
 
-from pegboard.rules.cards import SUITS, VALUE, Card, cards_text
+from pegboard.rules.cards import PACK, RANK, SUIT, SUITS, VALUE, Card, cards_text
 from pegboard.rules.cribbage.scoring.pegging import peg_points
 from pegboard.rules.cribbage.scoring.show import show_items, show_points
 
@@ -18,13 +18,13 @@ CASES = 100_000
 
 def theirs(card: Card) -> tuple[int, str]:
     """Return a card as the oracle has it: rank from 1, suit letter."""
-    return card // 4 + 1, SUITS[card % 4]
+    return RANK[card], SUITS[SUIT[card] - 1]
 
 
 def narrow_packs() -> list[list[Card]]:
     """Return a whole pack, and packs where runs, pairs and flushes are common."""
-    pack = list(range(52))
-    return [pack, pack[12:40], [card for card in pack if card % 4 == 0 or card // 4 in (4, 10)]]
+    pack = list(PACK)
+    return [pack, pack[12:40], [card for card in pack if SUIT[card] == 1 or RANK[card] in (5, 11)]]
 
 
 def test_shows_agree() -> None:

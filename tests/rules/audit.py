@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from pegboard.rules import tiles
 from pegboard.rules.cards import HIDDEN, JOKER
 from pegboard.rules.cribbage import events as cribbage
 from pegboard.rules.cribbage.moves import Gift
 from pegboard.rules.dominoes import events as dominoes
 from pegboard.rules.game import Game, Seat, State
-from pegboard.rules.tiles import HALVES, PIPS
+from pegboard.rules.tiles import HALVES, PIPS, Tile
 
 # What is hidden, from whom: this table is the specification of secrecy (R-C1.7, R-D14), written
 # apart from `redact`, so that the two can be compared. Every other event is open to all.
@@ -23,7 +24,7 @@ from pegboard.rules.tiles import HALVES, PIPS
 def visible(event: Any, seat: Seat | None) -> Any:
     """Return the event as `seat` may see it, None for a spectator."""
     if isinstance(event, cribbage.Dealt | dominoes.Dealt):
-        hands = tuple(
+        hands: Any = tuple(
             hand if owner == seat else (HIDDEN,) * len(hand)
             for owner, hand in enumerate(event.hands)
         )
@@ -36,7 +37,7 @@ def visible(event: Any, seat: Seat | None) -> Any:
     if isinstance(event, cribbage.Gifted):
         return event if seat in (event.seat, event.to) else _hide(event, "cards")
     if isinstance(event, dominoes.Drawn):
-        return event if seat == event.seat else event._replace(tile=HIDDEN)
+        return event if seat == event.seat else event._replace(tile=tiles.HIDDEN)
     return event
 
 
@@ -57,8 +58,8 @@ class DominoesAudit:
     def __init__(self, game: Any, seats: int, state: Any) -> None:
         self.seats = seats
         self.state = state
-        self.hands: list[set[int]] = [set() for _ in range(seats)]
-        self.line: list[int] = []
+        self.hands: list[set[Tile]] = [set() for _ in range(seats)]
+        self.line: list[Tile] = []
         self.stock = 0
         self.dealt = 0
         self.scores = [0] * seats

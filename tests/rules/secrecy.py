@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 from tests.rules.audit import visible
 from tests.rules.strategies import Case, random_turn, started
 
-from pegboard.rules.cards import TEXT as CARD_TEXT
+from pegboard.rules.cards import PACK, card_text
 from pegboard.rules.errors import PegboardError
 from pegboard.rules.game import Game, Seat, State
 from pegboard.rules.shuffle import ScriptedChance, SeededChance
-from pegboard.rules.tiles import TEXT as TILE_TEXT
+from pegboard.rules.tiles import SET, tile_text
 
 PIECE = re.compile(r"\b(?:[A2-9TJQK][CDHS]|[0-6]\|[0-6])(?![\w|])")
 """A card or a tile within a text. Jokers stay where they are: two that are alike move nothing."""
@@ -108,7 +108,8 @@ class World(NamedTuple):
 
 def alternative(story: Story, reader: Seat | None, rng: Random) -> World | None:
     """Permute some of what the reader has not seen; None where it has seen all but one."""
-    names = TILE_TEXT if story.game.family == "dominoes" else CARD_TEXT[:52]
+    of_tiles = story.game.family == "dominoes"
+    names = [tile_text(tile) for tile in SET] if of_tiles else [card_text(card) for card in PACK]
     seen = {
         piece
         for event in story.events[story.deal_from :]

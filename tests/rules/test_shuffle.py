@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.rules import catalog
-from pegboard.rules.cards import cards_text
+from pegboard.rules.cards import PACK, cards_text
 from pegboard.rules.errors import NotationError
 from pegboard.rules.shuffle import ScriptedChance, SeededChance, commitment
-from pegboard.rules.tiles import tiles_text
+from pegboard.rules.tiles import SET, tiles_text
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "deals.md"
 SEED = bytes(range(32))
@@ -39,7 +39,9 @@ def test_the_documented_stream_and_order() -> None:
     assert lines["numbers"] == " ".join(map(str, numbers))
     chance = SeededChance(bytes.fromhex(lines["seed"]), lines["nonce"])
     assert lines["order"] == " ".join(map(str, chance.order(lines["label"], 52, 52)))
-    assert lines["cards"] == cards_text(chance.order(lines["label"], 52, 52))
+    assert lines["cards"] == cards_text(
+        [PACK[place] for place in chance.order(lines["label"], 52, 52)]
+    )
 
 
 def test_the_documented_commitment() -> None:
@@ -62,9 +64,9 @@ def test_the_documented_deals(variant: str) -> None:
 def test_the_documented_order_of_tiles() -> None:
     """The round behind the documented deal of Draw, and the order of the seat that draws."""
     order = SeededChance(SEED, "example").order("round/1/1", 28, 28)
-    assert documented("round") == [tiles_text(order)]
+    assert documented("round") == [tiles_text([SET[place] for place in order])]
     own = SeededChance(SEED, "example").order("draw/1/1/3", 28, 28)
-    assert documented("own order") == [tiles_text(own)]
+    assert documented("own order") == [tiles_text([SET[place] for place in own])]
     game = catalog.game("draw")
     state, _ = game.start(4, SeededChance(SEED, "example"))
     drawn = [state.apply(3, game.parse_move("DRAW"))[0] for _ in range(2)]

@@ -13,14 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.rules import catalog
-from pegboard.rules.cards import NO_CARD
+from pegboard.rules.cards import ALL_CARDS, HIDDEN, JOKER, NO_CARD, PACK, card_text
 from pegboard.rules.cribbage import moves as mv
 from pegboard.rules.dominoes import moves as dominoes
 from pegboard.rules.errors import ClaimTooHigh, MustGoOut, NotationError
 from pegboard.rules.game import Choices, Game, State
 from pegboard.rules.shuffle import SeededChance
+from pegboard.rules.tiles import SET, tile_text
 from pegboard.v1 import cribbage_pb2, dominoes_pb2, match_pb2, play_pb2
-from pegboard.wire import codec, cribbage
+from pegboard.wire import codec
 from pegboard.wire.turns import answer_bytes, move_answer_bytes, seat_bytes, turn_bytes, turns_bytes
 
 LIMIT_MOVES = 250
@@ -91,7 +92,7 @@ def check_turn(family: str, seat: int, choices: Choices, view: Any) -> None:
         assert codec.read_move(family, codec.move_message(family, move)) == move
 
 
-cards = st.integers(0, 51)
+cards = st.sampled_from(PACK)
 hands = st.frozensets(cards, min_size=1, max_size=6).map(lambda some: tuple(sorted(some)))
 points = st.integers(0, 200)
 cribbage_moves = st.one_of(
@@ -99,8 +100,8 @@ cribbage_moves = st.one_of(
     hands.map(mv.Split),
     hands.map(mv.Gift),
     hands.map(mv.Exchange),
-    st.builds(mv.Play, st.integers(0, 52), st.just(NO_CARD), st.none() | points),
-    st.builds(mv.Play, st.just(52), cards, st.none() | points),
+    st.builds(mv.Play, st.sampled_from((*PACK, JOKER)), st.just(NO_CARD), st.none() | points),
+    st.builds(mv.Play, st.just(JOKER), cards, st.none() | points),
     points.map(mv.Bid),
     points.map(mv.Claim),
     points.map(mv.Call),
@@ -126,7 +127,7 @@ def test_cards_may_come_in_any_order() -> None:
     """A discard is a set (R-C1.6)."""
     discard = cribbage_pb2.CribbageDiscard(cards=[cribbage_pb2.CARD_KS, cribbage_pb2.CARD_AC])
     move = match_pb2.GameMove(cribbage=cribbage_pb2.CribbageMove(discard=discard))
-    assert codec.read_move("cribbage", move) == mv.Discard((0, 51))
+    assert codec.read_move("cribbage", move) == mv.Discard((PACK[0], PACK[-1]))
 
 
 @pytest.mark.parametrize(
@@ -169,15 +170,14 @@ def test_any_bytes_that_parse_give_a_move_or_a_sentence(data: bytes) -> None:
 
 def test_numbers_of_cards_and_tiles_are_those_of_the_contract() -> None:
     """The enum's names say which card a number is."""
-    from pegboard.rules.cards import TEXT
-    from pegboard.rules.tiles import TEXT as TILES
-    from pegboard.wire.dominoes import TILE_NUMBER
-
-    for card, text in enumerate(TEXT):
-        name = "CARD_JOKER" if text == "JK" else f"CARD_{text}"
-        assert cribbage_pb2.Card.Value(name) == cribbage.CARD_NUMBER[card]
-    for tile, text in enumerate(TILES):
-        assert dominoes_pb2.Tile.Value(f"TILE_{text.replace('|', '_')}") == TILE_NUMBER[tile]
+    cards = {
+        "CARD_JOKER" if card == JOKER else f"CARD_{card_text(card)}": card for card in ALL_CARDS
+    }
+    numbers: dict[str, int] = dict(cribbage_pb2.Card.items())
+    assert numbers == {"CARD_UNSPECIFIED": HIDDEN, **cards}
+    tiles = {f"TILE_{tile_text(tile).replace('|', '_')}": tile for tile in SET}
+    numbers = dict(dominoes_pb2.Tile.items())
+    assert numbers == {"TILE_UNSPECIFIED": HIDDEN, **tiles}
 
 
 @given(st.integers(0, 9), st.integers(0, 2**40), st.integers(0, 200), st.none() | points)
@@ -186,7 +186,7 @@ def test_answers_made_of_bytes_are_answers(
 ) -> None:
     """By index and by move, several in one message."""
     data = answer_bytes("matches/m", seat, turn_id, index, number)
-    move = codec.move_message("cribbage", mv.PLAYS[3])
+    move = codec.move_message("cribbage", mv.PLAYS[PACK[3]])
     data += move_answer_bytes("matches/m", seat, turn_id, move.SerializeToString())
     first, second = play_pb2.PlayRequest.FromString(data).answers
     for answer in (first, second):

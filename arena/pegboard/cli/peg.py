@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pegboard.cli.arguments import cribbage_rules
 from pegboard.cli.output import columns, print_json
 from pegboard.errors import InvalidRequest
-from pegboard.rules.cards import JOKER, RANKS, VALUE, Card, parse_card, parse_rank
+from pegboard.rules.cards import JOKER, RANKS, VALUE, Card, parse_card
 from pegboard.rules.cribbage.events import Item
 from pegboard.rules.cribbage.scoring.pegging import peg_items
 from pegboard.rules.cribbage.scoring.show import ShowRules
@@ -46,7 +46,7 @@ def show_pegging(words: Sequence[str], variant: str, as_json: bool) -> None:
 def parse_played(word: str) -> Card:
     """Read a card; a rank alone is that rank of clubs, since suits do not matter in the play."""
     normal = word.strip().upper()
-    return parse_rank(normal) * 4 if normal in (*RANKS, "10") else parse_card(normal)
+    return parse_card(f"{normal}C" if normal in (*RANKS, "10") else normal)
 
 
 def print_rows(rows: Sequence[tuple[str, int, tuple[Item, ...]]], as_json: bool) -> None:

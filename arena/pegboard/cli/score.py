@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pegboard.cli.arguments import cribbage_rules, parse_cards
 from pegboard.cli.output import columns, print_json
 from pegboard.errors import InvalidRequest
-from pegboard.rules.cards import JOKER, NO_CARD, card_text, cards_text
+from pegboard.rules.cards import JOKER, NO_CARD, Card, card_text, cards_text
 from pegboard.rules.cribbage.events import Item, ItemKind
 from pegboard.rules.cribbage.forms import FIVE_CARD, FIVE_CRIB, FORMS, NINE_CARD, SQUARES
 from pegboard.rules.cribbage.scoring.show import ShowRules, best_identities, show_items
@@ -64,7 +64,7 @@ def refuse_wrong_size(count: int, variant: str, form: str, crib: bool) -> None:
         )
 
 
-def refuse_repeated(cards: Sequence[int]) -> None:
+def refuse_repeated(cards: Sequence[Card]) -> None:
     """Raise `InvalidRequest` where a card other than a joker is there twice."""
     for card in cards:
         if card != JOKER and cards.count(card) > 1:

@@ -128,7 +128,6 @@ class _CardEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeW
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     CARD_UNSPECIFIED: _Card.ValueType  # 0
     """In a view or an event: a card that this seat may not see."""
-    CARD_JOKER: _Card.ValueType  # 1
     CARD_AC: _Card.ValueType  # 11
     CARD_AD: _Card.ValueType  # 12
     CARD_AH: _Card.ValueType  # 13
@@ -181,15 +180,16 @@ class _CardEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeW
     CARD_KD: _Card.ValueType  # 132
     CARD_KH: _Card.ValueType  # 133
     CARD_KS: _Card.ValueType  # 134
+    CARD_JOKER: _Card.ValueType  # 141
 
 class Card(_Card, metaclass=_CardEnumTypeWrapper):
     """A card as two digits: ten times the rank (ace 1 to king 13) plus the suit (1 clubs, 2 diamonds,
-    3 hearts, 4 spades). `CARD_5C` is 51, `CARD_KS` is 134.
+    3 hearts, 4 spades). `CARD_5C` is 51, `CARD_KS` is 134; the joker comes last. "Ascending" is by this
+    number.
     """
 
 CARD_UNSPECIFIED: Card.ValueType  # 0
 """In a view or an event: a card that this seat may not see."""
-CARD_JOKER: Card.ValueType  # 1
 CARD_AC: Card.ValueType  # 11
 CARD_AD: Card.ValueType  # 12
 CARD_AH: Card.ValueType  # 13
@@ -242,6 +242,7 @@ CARD_KC: Card.ValueType  # 131
 CARD_KD: Card.ValueType  # 132
 CARD_KH: Card.ValueType  # 133
 CARD_KS: Card.ValueType  # 134
+CARD_JOKER: Card.ValueType  # 141
 Global___Card: typing_extensions.TypeAlias = Card
 
 @typing.final

@@ -203,6 +203,13 @@ class Game(Protocol):
         """Read a move in canonical notation. Raises `NotationError`."""
         ...
 
+    def places(self, words: Sequence[str]) -> list[int]:
+        """Return the places of cards or tiles in the pack or set, as `Chance` orders them.
+
+        Raises `NotationError`.
+        """
+        ...
+
     def options(self) -> tuple[Option, ...]:
         """Return what a match may set, with this game's values as defaults."""
         ...

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
-from pegboard.rules.cards import HIDDEN, JOKER, NO_CARD, Card
+from pegboard.rules.cards import ALL_CARDS, HIDDEN, JOKER, NO_CARD, Card, by_card
 from pegboard.rules.cribbage import events as ev
 from pegboard.rules.cribbage import moves as mv
 from pegboard.rules.cribbage.view import Counting, CribbageView, Phase, PlayedCard
@@ -18,24 +18,15 @@ from pegboard.wire.fields import NUMBERS, Field, Kind, Kinds
 
 FAMILY = "cribbage"
 
-CARD_NUMBER: tuple[int, ...] = (
-    *(10 * (card // 4 + 1) + card % 4 + 1 for card in range(JOKER)),
-    1,  # the joker
-    0,  # NO_CARD, by its index -2
-    0,  # HIDDEN, by its index -1
-)
-"""The number of the `Card` enum, by card."""
-
-CARD_OF: dict[int, Card] = {number: card for card, number in enumerate(CARD_NUMBER[: JOKER + 1])}
-_CARD = tuple(varint(number) for number in CARD_NUMBER)
+_CARD = (*VARINT[: JOKER + 1], VARINT[0])
+"""The encoding of a card; that of NO_CARD, by its index -1, is unspecified."""
 
 
 def card_of(number: int) -> Card:
     """Return the card that a client named. Raises `NotationError` for none."""
-    card = CARD_OF.get(number)
-    if card is None:
-        raise NotationError(f"no card has the number {number}; 51 is 5C, 134 is KS, 1 a joker")
-    return card
+    if number not in ALL_CARDS:
+        raise NotationError(f"no card has the number {number}; 51 is 5C, 134 is KS, 141 a joker")
+    return Card(number)
 
 
 def _packed_cards(cards: tuple[Card, ...]) -> bytes:
@@ -120,11 +111,11 @@ def move_bytes(move: mv.CribbageMove) -> bytes:
     return _MOVE_BYTES[type(move)](move)
 
 
-_LISTED_PLAYS = tuple(delimited(_LISTED, _play_bytes(move)) for move in mv.PLAYS)
+_LISTED_PLAYS = by_card(lambda card: delimited(_LISTED, _play_bytes(mv.PLAYS[card])))
 
 
 _LISTED_PAIRS: dict[int, bytes] = {}
-"""Discards of two cards that have come up, by 64 * the lower + the higher."""
+"""Discards of two cards that have come up, by 256 * the lower + the higher."""
 
 
 @lru_cache(maxsize=1 << 15)
@@ -152,7 +143,7 @@ def listed_bytes(moves: tuple[mv.CribbageMove, ...]) -> list[bytes]:
 
 def _listed_pair(cards: tuple[Card, Card]) -> bytes:
     low, high = cards
-    place = low << 6 | high
+    place = low << 8 | high
     listed = _LISTED_PAIRS.get(place)
     if listed is None:
         listed = _LISTED_PAIRS[place] = delimited(_LISTED, move_bytes(mv.Discard(cards)))
@@ -246,23 +237,17 @@ def _played_payload(seat: int, card: Card, declared: Card) -> bytes:
     return payload + _PLAYED["declared"] + _CARD[declared] if declared >= 0 else payload
 
 
+def _played_bytes(field: str, seat: int, card: Card, declared: Card = NO_CARD) -> bytes:
+    """Element of a field of played cards."""
+    return delimited(_VIEW[field], _played_payload(seat, card, declared))
+
+
 def _played_table(field: str) -> tuple[tuple[bytes, ...], ...]:
     """Elements of a field of played cards, by seat and card, without a declared card."""
-    return tuple(
-        tuple(
-            delimited(_VIEW[field], _played_payload(seat, card, NO_CARD))
-            for card in range(JOKER + 1)
-        )
-        for seat in range(_SEATS)
-    )
+    return tuple(by_card(partial(_played_bytes, field, seat)) for seat in range(_SEATS))
 
 
 _ON_PLAYED, _ON_COUNT = _played_table("played"), _played_table("count_cards")
-
-
-def _declared_bytes(field: str, seat: int, card: Card, declared: Card) -> bytes:
-    """Element of a field of played cards: a wild joker."""
-    return delimited(_VIEW[field], _played_payload(seat, card, declared))
 
 
 def _counting_bytes(counting: Counting) -> bytes:
@@ -296,13 +281,13 @@ def view_bytes(view: CribbageView) -> bytes:
         parts.append(
             _ON_COUNT[by][card]
             if declared < 0
-            else _declared_bytes("count_cards", by, card, declared)
+            else _played_bytes("count_cards", by, card, declared)
         )
     if count:
         parts += _K_COUNT, VARINT[count]
     for by, card, declared in played:
         parts.append(
-            _ON_PLAYED[by][card] if declared < 0 else _declared_bytes("played", by, card, declared)
+            _ON_PLAYED[by][card] if declared < 0 else _played_bytes("played", by, card, declared)
         )
     if said_go:
         parts += _K_SAID_GO, packed(said_go)
@@ -339,12 +324,12 @@ def _variant_bytes(
 
 def _known(number: int) -> Card:
     """A card, or HIDDEN."""
-    return CARD_OF.get(number, HIDDEN)
+    return Card(number) if number in ALL_CARDS else HIDDEN
 
 
 def _maybe(number: int) -> Card:
     """A card, or NO_CARD."""
-    return CARD_OF.get(number, NO_CARD)
+    return Card(number) if number in ALL_CARDS else NO_CARD
 
 
 def _read_cards(numbers: Iterable[int]) -> tuple[Card, ...]:
@@ -396,11 +381,11 @@ def read_view(message: pb.CribbageView) -> CribbageView:
 
 
 def _write_cards(cards: Iterable[Card]) -> list[Any]:
-    return [CARD_NUMBER[card] for card in cards]
+    return [max(card, 0) for card in cards]
 
 
-CARD = Field(lambda card: CARD_NUMBER[card], _known)
-MAYBE_CARD = Field(lambda card: CARD_NUMBER[card], _maybe)
+CARD = Field(int, _known)
+MAYBE_CARD = Field(lambda card: max(card, 0), _maybe)
 CARDS = Field(_write_cards, _read_cards)
 MAYBE_CARDS = Field(_write_cards, lambda numbers: tuple(map(_maybe, numbers)))
 HANDS = Field(

@@ -9,7 +9,7 @@ from pegboard.rules.dominoes import events as ev
 from pegboard.rules.dominoes import moves as mv
 from pegboard.rules.dominoes.view import Act, DominoesView
 from pegboard.rules.errors import NotationError
-from pegboard.rules.tiles import HALVES, HIDDEN, Tile
+from pegboard.rules.tiles import HALVES, HIDDEN, SET, Tile
 from pegboard.v1 import dominoes_pb2 as pb
 from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.encoding import VARINT, delimited, key, keys, packed, packed_signed, varint
@@ -17,24 +17,17 @@ from pegboard.wire.fields import NUMBERS, Field, Kind, Kinds
 
 FAMILY = "dominoes"
 
-TILE_NUMBER: tuple[int, ...] = (*(100 + 10 * low + high for low, high in HALVES), 0)
-"""The number of the `Tile` enum, by tile; HIDDEN, by its index -1, is 0."""
-
-TILE_OF: dict[int, Tile] = {number: tile for tile, number in enumerate(TILE_NUMBER[:-1])}
-_TILE = tuple(varint(number) for number in TILE_NUMBER)
-
 
 def tile_of(number: int) -> Tile:
     """Return the tile that a client named. Raises `NotationError` for none."""
-    tile = TILE_OF.get(number)
-    if tile is None:
+    if number not in HALVES:
         raise NotationError(f"no tile has the number {number}; 114 is [1|4]")
-    return tile
+    return Tile(number)
 
 
 def _packed_tiles(tiles: tuple[Tile, ...]) -> bytes:
     """Length and payload of packed tiles. Hands and lines differ too much to be worth keeping."""
-    payload = b"".join([_TILE[tile] for tile in tiles])
+    payload = b"".join([VARINT[tile] for tile in tiles])
     return varint(len(payload)) + payload
 
 
@@ -46,7 +39,7 @@ _ENDS = tuple(mv.End)
 def _move_message(move: mv.DominoesMove) -> pb.DominoesMove:
     match move:
         case mv.Place():
-            place = pb.DominoesPlace(tile=_enum(TILE_NUMBER[move.tile]), end=_enum(move.end))
+            place = pb.DominoesPlace(tile=_enum(move.tile), end=_enum(move.end))
             return pb.DominoesMove(place=place)
         case mv.Draw():
             return pb.DominoesMove(draw=pb.DominoesDraw())
@@ -77,10 +70,9 @@ def move_bytes(move: mv.DominoesMove) -> bytes:
 
 
 _LISTED = key(play_pb2.Turn.DESCRIPTOR, "legal_moves")
-_LISTED_PLACES = tuple(
-    tuple(delimited(_LISTED, _PLACE_BYTES[tile, end]) for end in _ENDS)
-    for tile in range(len(HALVES))
-)
+_LISTED_PLACES = {
+    tile: tuple(delimited(_LISTED, _PLACE_BYTES[tile, end]) for end in _ENDS) for tile in SET
+}
 """By tile and end."""
 _LISTED_DRAW, _LISTED_PASS = delimited(_LISTED, _DRAW_BYTES), delimited(_LISTED, _PASS_BYTES)
 
@@ -127,16 +119,16 @@ _K_PASSES, _K_TO_ACT = _VIEW["passes"], _VIEW["seat_to_act"]
 def _connection_message(connection: ev.Connection) -> pb.DominoesConnection:
     tile, port, joined_tile, joined_port = connection
     return pb.DominoesConnection(
-        tile=_enum(TILE_NUMBER[tile]),
+        tile=_enum(tile),
         port=_enum(port),
-        joined_tile=_enum(TILE_NUMBER[joined_tile]),
+        joined_tile=_enum(joined_tile),
         joined_port=_enum(joined_port),
     )
 
 
 def _continuation_message(continuation: ev.Continuation) -> pb.DominoesContinuation:
     tile, port, pips = continuation
-    return pb.DominoesContinuation(tile=_enum(TILE_NUMBER[tile]), port=_enum(port), pips=pips)
+    return pb.DominoesContinuation(tile=_enum(tile), port=_enum(port), pips=pips)
 
 
 # What a line is made of comes up again and again, so its bytes are kept: by plain numbers, since
@@ -148,7 +140,7 @@ _ACTS: dict[int, bytes] = {}
 
 def _connection_bytes(connection: ev.Connection) -> bytes:
     tile, port, joined_tile, joined_port = connection
-    place = (tile << 3 | port) << 8 | joined_tile << 3 | joined_port
+    place = (tile << 3 | port) << 16 | joined_tile << 3 | joined_port
     known = _CONNECTIONS.get(place)
     if known is None:
         payload = _connection_message(connection).SerializeToString()
@@ -168,12 +160,12 @@ def _continuation_bytes(continuation: ev.Continuation) -> bytes:
 
 def _act_bytes(act: Act) -> bytes:
     seat, tile, end, passed = act
-    place = (len(HALVES) + passed if tile is None else tile) << 8 | end << 4 | seat
+    place = (passed if tile is None else tile) << 8 | end << 4 | seat
     known = _ACTS.get(place)
     if known is None:
         message = pb.DominoesAct(seat=seat, end=_enum(end), passed=passed)
         if tile is not None:
-            message.tile = _enum(TILE_NUMBER[tile])
+            message.tile = _enum(tile)
         known = _ACTS[place] = delimited(_VIEW["acts"], message.SerializeToString())
     return known
 
@@ -197,7 +189,12 @@ def view_bytes(view: DominoesView) -> bytes:
 
 def _known(number: int) -> Tile:
     """A tile, or HIDDEN."""
-    return TILE_OF.get(number, HIDDEN)
+    return Tile(number) if number in HALVES else HIDDEN
+
+
+def _tile_or_none(number: int) -> Tile | None:
+    """A tile, or None."""
+    return Tile(number) if number in HALVES else None
 
 
 def _read_tiles(numbers: Iterable[int]) -> tuple[Tile, ...]:
@@ -218,7 +215,7 @@ def _read_continuation(message: pb.DominoesContinuation) -> ev.Continuation:
 
 
 def _read_act(message: pb.DominoesAct) -> Act:
-    return Act(message.seat, TILE_OF.get(message.tile), _ENDS[message.end], message.passed)
+    return Act(message.seat, _tile_or_none(message.tile), _ENDS[message.end], message.passed)
 
 
 def read_view(message: pb.DominoesView) -> DominoesView:
@@ -245,17 +242,17 @@ def read_view(message: pb.DominoesView) -> DominoesView:
 
 
 def _write_tiles(tiles: Iterable[Tile]) -> list[Any]:
-    return [TILE_NUMBER[tile] for tile in tiles]
+    return list(tiles)
 
 
-TILE = Field(lambda tile: TILE_NUMBER[tile], _known)
+TILE = Field(lambda tile: tile, _known)
 HANDS = Field(
     lambda hands: [pb.DominoesHand(tiles=_write_tiles(hand)) for hand in hands],
     lambda messages: tuple(_read_tiles(message.tiles) for message in messages),
 )
 DRAWN_TILES = Field(
-    lambda tiles: [0 if tile is None else TILE_NUMBER[tile] for tile in tiles],
-    lambda numbers: tuple(map(TILE_OF.get, numbers)),
+    lambda tiles: [0 if tile is None else tile for tile in tiles],
+    lambda numbers: tuple(map(_tile_or_none, numbers)),
 )
 END = Field(int, mv.End)
 CONNECTION = Field(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegboard.rules import catalog
-from pegboard.rules.cards import JOKER, parse_card
+from pegboard.rules.cards import parse_cards, places_of
 from pegboard.rules.game import explained
 from pegboard.rules.shuffle import ScriptedChance
 
@@ -51,12 +51,8 @@ def _label(key: str) -> str:
 
 
 def _cards(text: str) -> list[int]:
-    """Read a pack; the first joker is place 52, the second 53."""
-    cards = [parse_card(card) for card in text.split()]
-    jokers = [place for place, card in enumerate(cards) if card == JOKER]
-    for number, place in enumerate(jokers):
-        cards[place] = JOKER + number
-    return cards
+    """Read the places of cards in the pack."""
+    return places_of(parse_cards(text))
 
 
 @pytest.fixture

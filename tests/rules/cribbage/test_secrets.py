@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegboard.rules import catalog
-from pegboard.rules.cards import HIDDEN
+from pegboard.rules.cards import HIDDEN, PACK, parse_cards
 from pegboard.rules.cribbage.board import Pegs, board_text
 from pegboard.rules.cribbage.events import (
     CribTaken,
@@ -24,12 +24,13 @@ from pegboard.rules.shuffle import SeededChance
 
 Script = Callable[..., Any]
 GAME = Cribbage()
+AD, AH, AS, TWO_C, TWO_D = PACK[1:6]
 
 
 def test_a_deal_shows_only_the_own_hand() -> None:
     """The card dealt to the crib is nobody's; a spectator sees no card at all (R-C1.7)."""
-    event = Dealt(1, 0, ((1, 2), (3, 4)), (5,))
-    assert GAME.redact(event, 1) == Dealt(1, 0, ((HIDDEN, HIDDEN), (3, 4)), (HIDDEN,))
+    event = Dealt(1, 0, ((AD, AH), (AS, TWO_C)), (TWO_D,))
+    assert GAME.redact(event, 1) == Dealt(1, 0, ((HIDDEN, HIDDEN), (AS, TWO_C)), (HIDDEN,))
     assert GAME.redact(event, None).hands == ((HIDDEN, HIDDEN), (HIDDEN, HIDDEN))
     assert GAME.redact(event, 0).text() == "DEAL 1 DEALER 0 / AD AH / ?? ?? / CRIB ??"
 
@@ -37,11 +38,11 @@ def test_a_deal_shows_only_the_own_hand() -> None:
 @pytest.mark.parametrize(
     ("event", "knows", "hidden"),
     [
-        (Discarded(0, (1, 2)), {0}, "DISCARDED 0 ?? ??"),
-        (CribTaken(1, (1, 2, 3, 4)), {1}, "TOOK 1 ?? ?? ?? ??"),
-        (Exchanged(1, (1, 2, 3, 4)), {1}, "EXCHANGED 1 ?? ?? ?? ??"),
-        (SplitMade(0, (1, 2), (3, 4)), {0}, "SPLIT 0 ?? ?? / ?? ??"),
-        (Gifted(1, 3, (1, 2)), {1, 3}, "GIFTED 1 3 ?? ??"),
+        (Discarded(0, (AD, AH)), {0}, "DISCARDED 0 ?? ??"),
+        (CribTaken(1, (AD, AH, AS, TWO_C)), {1}, "TOOK 1 ?? ?? ?? ??"),
+        (Exchanged(1, (AD, AH, AS, TWO_C)), {1}, "EXCHANGED 1 ?? ?? ?? ??"),
+        (SplitMade(0, (AD, AH), (AS, TWO_C)), {0}, "SPLIT 0 ?? ?? / ?? ??"),
+        (Gifted(1, 3, (AD, AH)), {1, 3}, "GIFTED 1 3 ?? ??"),
     ],
 )
 def test_hidden_cards_show_their_number_only(event: Any, knows: set[int], hidden: str) -> None:
@@ -56,7 +57,7 @@ def test_a_view_has_no_card_of_others(script: Script) -> None:
     table = script(deal_1_1="4C 7C 5C 8C 6C 9C KC KD AC AD 2C 2D QS")
     table.do("0 DISCARD AC 2C")
     own, other, nobody = (table.state.view(seat) for seat in (0, 1, None))
-    assert (own.hand, own.discards) == ((12, 16, 20, 48), (0, 4))
+    assert (own.hand, own.discards) == (parse_cards("4C 5C 6C KC"), parse_cards("AC 2C"))
     assert (other.discards, len(other.hand)) == ((), 6)
     assert (nobody.hand, nobody.discards, nobody.second_hand) == ((), (), ())
     assert nobody.hand_sizes == other.hand_sizes == (4, 6)

@@ -9,17 +9,17 @@ import pytest
 
 from pegboard.rules.dominoes.events import Dealt, Drawn, GameStarted, OpenerDrawn
 from pegboard.rules.dominoes.game import Draw
-from pegboard.rules.dominoes.hands import tiles_of
+from pegboard.rules.dominoes.hands import BIT, tiles_of
 from pegboard.rules.dominoes.scoring import block_points, block_winner, leaders, out_points
 from pegboard.rules.dominoes.state import DrawState
 from pegboard.rules.errors import OptionError, SeatsError
 from pegboard.rules.shuffle import ScriptedChance, SeededChance
-from pegboard.rules.tiles import HIDDEN, parse_tile
+from pegboard.rules.tiles import HIDDEN, SET, Tile, parse_tile, places_of
 
 SEED = bytes(range(32))
 
 
-def tiles(text: str) -> list[int]:
+def tiles(text: str) -> list[Tile]:
     """Read tiles separated by blanks."""
     return [parse_tile(tile) for tile in text.split()]
 
@@ -37,9 +37,11 @@ def dealt(game: Draw, *hands: str, last: str = "") -> DrawState:
     columns = [tiles(hand) for hand in hands]
     order = [tile for row in zip(*columns, strict=True) for tile in row]
     never = tiles(last)
-    order += [tile for tile in range(28) if tile not in order and tile not in never]
+    order += [tile for tile in SET if tile not in order and tile not in never]
     labels = ["round/1/1", *(f"draw/1/1/{seat}" for seat in range(len(hands)))]
-    state, _ = game.start(len(hands), ScriptedChance(dict.fromkeys(labels, order + never)))
+    state, _ = game.start(
+        len(hands), ScriptedChance(dict.fromkeys(labels, places_of(order + never)))
+    )
     return state
 
 
@@ -49,7 +51,7 @@ def test_the_deal(seats: int, hand: int, stock: int) -> None:
     chance = SeededChance(SEED, "deal")
     opener = seats - 1
     state, events = Draw(first_opener=opener).start(seats, chance)
-    order = list(chance.order("round/1/1", 28, 28))
+    order = [SET[place] for place in chance.order("round/1/1", 28, 28)]
     deal = events[-1]
     assert isinstance(deal, Dealt)
     assert deal.stock == stock
@@ -81,7 +83,7 @@ def test_each_seat_draws_the_first_tile_of_its_own_order_that_is_in_the_stock(se
     rng = Random(7)
     round_of = {0: 0}
     drawn = 0
-    stock: set[int] = set()
+    stock: set[Tile] = set()
     game = 0
     while True:
         for event in events:
@@ -89,11 +91,11 @@ def test_each_seat_draws_the_first_tile_of_its_own_order_that_is_in_the_stock(se
                 game = event.game
             elif isinstance(event, Dealt):
                 round_of[game] = event.round
-                stock = set(range(28)).difference(*event.hands)
+                stock = set(SET).difference(*event.hands)
             elif isinstance(event, Drawn):
                 label = f"draw/{game}/{round_of[game]}/{event.seat}"
                 order = chance.chance.order(label, 28, 28)
-                assert event.tile == next(tile for tile in order if tile in stock)
+                assert event.tile == next(SET[place] for place in order if SET[place] in stock)
                 stock.remove(event.tile)
                 drawn += 1
         if not state.to_act():
@@ -114,7 +116,7 @@ def test_each_seat_draws_the_first_tile_of_its_own_order_that_is_in_the_stock(se
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_every_tile_of_the_stock_is_drawn_as_often(seats: int) -> None:
     """X-21: a draw is uniform over the stock, also after another seat's draws; five standard errors."""
-    counts = [0] * 28
+    counts = dict.fromkeys(SET, 0)
     times = 6000
     for number in range(times):
         state, _ = Draw(first_opener=0).start(seats, SeededChance(SEED, f"uniform/{number}"))
@@ -124,7 +126,7 @@ def test_every_tile_of_the_stock_is_drawn_as_often(seats: int) -> None:
         (drawn,) = state.apply(1, Draw().parse_move("DRAW"))
         assert isinstance(drawn, Drawn)
         counts[drawn.tile] += 1
-    assert all(abs(count - times / 28) < 5 * (times / 28) ** 0.5 for count in counts)
+    assert all(abs(count - times / 28) < 5 * (times / 28) ** 0.5 for count in counts.values())
 
 
 def test_what_one_seat_draws_leaves_the_next_draws_of_the_other_alone() -> None:
@@ -135,10 +137,10 @@ def test_what_one_seat_draws_leaves_the_next_draws_of_the_other_alone() -> None:
         for _ in range(extra):
             state.apply(0, Draw().parse_move("DRAW"))
         state.apply(0, state.choices(0).moves[0])
-        taken = {tile for tile in range(28) if not state.stock >> tile & 1}
+        taken = {tile for tile in SET if not state.stock & BIT[tile]}
         draws = [state.apply(1, Draw().parse_move("DRAW"))[0] for _ in range(3)]
         order = SeededChance(SEED, "alone").order("draw/1/1/1", 28, 28)
-        expected = [tile for tile in order if tile not in taken][:3]
+        expected = [SET[place] for place in order if SET[place] not in taken][:3]
         assert [draw.tile for draw in draws if isinstance(draw, Drawn)] == expected
         found.add(tuple(expected))
     assert len(set.intersection(*map(set, found))) >= 2, "most of what is drawn stays the same"
@@ -171,7 +173,7 @@ def test_the_heaviest_tile_opens_and_ties_draw_again(
     orders: dict[str, str], seats: int, opener: int, texts: list[str]
 ) -> None:
     """R-D6: fair lot; only those tied for the heaviest draw again."""
-    chance = ScriptedChance({label: tiles(text) for label, text in orders.items()})
+    chance = ScriptedChance({label: places_of(tiles(text)) for label, text in orders.items()})
     state, events = Draw().start(seats, chance)
     drawn = [event for event in events if isinstance(event, OpenerDrawn)]
     assert state.opener == state.turn == opener

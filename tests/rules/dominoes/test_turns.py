@@ -11,7 +11,7 @@ from pegboard.rules.dominoes.moves import DominoesMove
 from pegboard.rules.dominoes.state import DrawState
 from pegboard.rules.errors import IllegalMove, MatchOver, NotYourTurn
 from pegboard.rules.shuffle import ScriptedChance
-from pegboard.rules.tiles import parse_tile
+from pegboard.rules.tiles import Tile, parse_tile, places_of
 
 GAME = Draw(first_opener=0)
 
@@ -21,7 +21,7 @@ def texts(moves: tuple[DominoesMove, ...]) -> list[str]:
     return [move.text() for move in moves]
 
 
-def tiles(text: str) -> list[int]:
+def tiles(text: str) -> list[Tile]:
     """Read tiles separated by blanks."""
     return [parse_tile(tile) for tile in text.split()]
 
@@ -31,7 +31,7 @@ def started(*hands: str, stock: str = "") -> DrawState:
     columns = [tiles(hand) for hand in hands]
     order = [tile for row in zip(*columns, strict=True) for tile in row] + tiles(stock)
     labels = ["round/1/1", *(f"draw/1/1/{seat}" for seat in range(len(hands)))]
-    state, _ = GAME.start(len(hands), ScriptedChance(dict.fromkeys(labels, order)))
+    state, _ = GAME.start(len(hands), ScriptedChance(dict.fromkeys(labels, places_of(order))))
     return state
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.rules.cards import NO_CARD
+from pegboard.rules.cards import NO_CARD, PACK
 from pegboard.rules.cribbage.scoring.show import PLAIN, ShowRules, show_points, show_points_many
 
 TABLES = Path(__file__).parents[2] / "vectors" / "distributions"
@@ -32,9 +32,8 @@ def of_variant(name: str) -> Counter[int]:
 def distribution(size: int, crib: bool, rules: ShowRules) -> Counter[int]:
     """Count the scores of all hands of `size` cards with all starters."""
     counts: Counter[int] = Counter()
-    pack = range(52)
-    for hand in combinations(pack, size):
-        starters = [card for card in pack if card not in hand]
+    for hand in combinations(PACK, size):
+        starters = [card for card in PACK if card not in hand]
         counts.update(show_points_many(hand, starters, crib, rules))
     return counts
 
@@ -67,6 +66,6 @@ def test_all_hands_of_three() -> None:
 @pytest.mark.long
 def test_all_cribs_of_five_without_starter() -> None:
     """2,598,960 (R-C5.5P2)."""
-    counts = Counter(show_points(crib, NO_CARD, crib=True) for crib in combinations(range(52), 5))
-    assert counts.total() == comb(52, 5)
+    counts = Counter(show_points(crib, NO_CARD, crib=True) for crib in combinations(PACK, 5))
+    assert counts.total() == comb(len(PACK), 5)
     assert counts == of_variant("five_players_no2_crib")

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pegboard.rules.cards import JOKER, VALUE, parse_card, parse_rank
+from pegboard.rules.cards import JOKER, PACK, RANK, VALUE, Card, parse_card
 from pegboard.rules.cribbage.scoring.pegging import peg_items, peg_points
 from pegboard.rules.cribbage.scoring.show import PLAIN, ShowRules
 
@@ -15,9 +15,9 @@ WILD = ShowRules(jokers="wild")
 THREE_RUNS = ShowRules(three_runs=True)
 
 
-def played(text: str) -> list[int]:
+def played(text: str) -> list[Card]:
     """Read ranks, or cards, or JK."""
-    return [parse_rank(word) * 4 if len(word) == 1 else parse_card(word) for word in text.split()]
+    return [parse_card(f"{word}C" if len(word) == 1 else word) for word in text.split()]
 
 
 def points(text: str, rules: ShowRules = PLAIN) -> list[int]:
@@ -75,13 +75,13 @@ def test_items_name_their_cards_in_the_order_of_play() -> None:
     ]
 
 
-def slow_points(cards: list[int], count: int, rules: ShowRules) -> int:
+def slow_points(cards: list[Card], count: int, rules: ShowRules) -> int:
     """Score by the letter of R-C3.8 to R-C3.10: look at every tail of the count."""
-    ranks = [-1 if card == JOKER else card // 4 for card in cards]
+    ranks = [RANK[card] for card in cards]
     total = 2 * (count == 15) + 2 * (count == 31 and rules.jokers != "zero")
     tails = [ranks[-size:] for size in range(2, len(ranks) + 1)]
     total += max(
-        (len(tail) * (len(tail) - 1) for tail in tails if len(set(tail)) == 1 and tail[0] >= 0),
+        (len(tail) * (len(tail) - 1) for tail in tails if len(set(tail)) == 1 and tail[0] > 0),
         default=0,
     )
     runs = [
@@ -103,11 +103,11 @@ def test_points_and_items_agree_with_the_letter_of_the_rules(rules: ShowRules) -
     compared = 0
     for _ in range(700):
         spread = rng.choice([2, 4, 13])
-        cards: list[int] = []
+        cards: list[Card] = []
         count = 0
         while True:
             joker = rules.jokers == "zero" and rng.random() < 0.2
-            card = JOKER if joker else rng.randrange(4 * spread)
+            card = JOKER if joker else PACK[rng.randrange(4 * spread)]
             count += VALUE[card]
             if count > 31 or len(cards) > 12:
                 break

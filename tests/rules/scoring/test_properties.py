@@ -8,59 +8,67 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegboard.rules import catalog
-from pegboard.rules.cards import VALUE, parse_card
+from pegboard.rules.cards import PACK, RANK, SUIT, VALUE, Card, parse_card
 from pegboard.rules.cribbage.events import Dealt, Reason, Scored
 from pegboard.rules.cribbage.scoring.pegging import peg_points
 from pegboard.rules.cribbage.scoring.show import show_points
 from pegboard.rules.shuffle import SEED_BYTES, SeededChance
 
-five_cards = st.lists(st.integers(0, 51), min_size=5, max_size=5, unique=True).map(tuple)
+FIVE = 5
+TWOS = [card for card in PACK if RANK[card] == 2]
+five_cards = st.lists(st.sampled_from(PACK), min_size=5, max_size=5, unique=True).map(tuple)
 many_fives = st.tuples(
-    st.lists(st.sampled_from(range(16, 20)), min_size=1, max_size=4, unique=True),
     st.lists(
-        st.integers(0, 51).filter(lambda card: card // 4 != 4), min_size=4, max_size=4, unique=True
+        st.sampled_from([card for card in PACK if RANK[card] == FIVE]),
+        min_size=1,
+        max_size=4,
+        unique=True,
+    ),
+    st.lists(
+        st.sampled_from([card for card in PACK if RANK[card] != FIVE]),
+        min_size=4,
+        max_size=4,
+        unique=True,
     ),
     st.randoms(use_true_random=False),
 )
 RANGE_BY_FIVES = [(0, 24), (2, 24), (2, 24), (8, 23), (20, 29)]
-FIVE, TWO = 4, 1
 
 
-def hand_points(cards: tuple[int, ...], crib: bool = False) -> int:
+def hand_points(cards: tuple[Card, ...], crib: bool = False) -> int:
     """Score the first four, the fifth being the starter."""
     return show_points(cards[:4], cards[4], crib)
 
 
 @given(five_cards, st.booleans())
-def test_no_hand_scores_nineteen(cards: tuple[int, ...], crib: bool) -> None:
+def test_no_hand_scores_nineteen(cards: tuple[Card, ...], crib: bool) -> None:
     """0 to 29 without 19, 25, 26, 27 (R-C4.7)."""
     assert hand_points(cards, crib) in {*range(30)} - {19, 25, 26, 27}
 
 
 @given(many_fives)
-def test_fives_are_worth_what_they_are(drawn: tuple[list[int], list[int], object]) -> None:
+def test_fives_are_worth_what_they_are(drawn: tuple[list[Card], list[Card], object]) -> None:
     """The range of points by number of fives."""
     fives, others, rng = drawn
     cards = [*fives, *others][:5]
     rng.shuffle(cards)  # type: ignore[attr-defined]
-    low, high = RANGE_BY_FIVES[sum(card // 4 == FIVE for card in cards)]
+    low, high = RANGE_BY_FIVES[sum(RANK[card] == FIVE for card in cards)]
     assert low <= hand_points(tuple(cards)) <= high
 
 
-@given(five_cards, st.integers(0, 3))
-def test_a_two_keeps_a_hand_at_twenty(cards: tuple[int, ...], suit: int) -> None:
+@given(five_cards, st.sampled_from(TWOS))
+def test_a_two_keeps_a_hand_at_twenty(cards: tuple[Card, ...], two: Card) -> None:
     """No hand with a 2 scores more than 20."""
-    two = 4 * TWO + suit
     with_two = cards if two in cards else (two, *cards[1:])
     assert hand_points(with_two) <= 20
 
 
-@given(five_cards, st.permutations(range(4)), st.permutations(range(4)), st.booleans())
+@given(five_cards, st.permutations(range(1, 5)), st.permutations(range(4)), st.booleans())
 def test_suits_and_order_do_not_matter(
-    cards: tuple[int, ...], suits: list[int], order: list[int], crib: bool
+    cards: tuple[Card, ...], suits: list[int], order: list[int], crib: bool
 ) -> None:
     """The score is the same under any exchange of suits and any order of the hand cards."""
-    exchanged = [card // 4 * 4 + suits[card % 4] for card in cards]
+    exchanged = [Card(10 * RANK[card] + suits[SUIT[card] - 1]) for card in cards]
     hand = tuple(exchanged[place] for place in order)
     assert show_points(hand, exchanged[4], crib) == hand_points(cards, crib)
 
@@ -77,15 +85,15 @@ def test_the_starter_does_matter() -> None:
 
 
 @given(five_cards)
-def test_a_crib_scores_as_a_hand_or_a_flush_less(cards: tuple[int, ...]) -> None:
+def test_a_crib_scores_as_a_hand_or_a_flush_less(cards: tuple[Card, ...]) -> None:
     """The difference is 0, or 4 for the flush that does not include the starter (R-C4.5)."""
     assert hand_points(cards) - hand_points(cards, crib=True) in (0, 4)
 
 
-@given(st.permutations(range(52)))
-def test_no_card_pegs_more_than_fifteen(pack: list[int]) -> None:
+@given(st.permutations(PACK))
+def test_no_card_pegs_more_than_fifteen(pack: list[Card]) -> None:
     """At most 14, and 1 for the last card."""
-    played: list[int] = []
+    played: list[Card] = []
     count = 0
     for card in pack[:8]:
         if count + VALUE[card] > 31:

@@ -7,7 +7,16 @@ from itertools import combinations_with_replacement, product
 
 import pytest
 
-from pegboard.rules.cards import JOKER, NO_CARD, cards_text, parse_card
+from pegboard.rules.cards import (
+    JOKER,
+    NO_CARD,
+    PACK,
+    PACK_WITH_JOKERS,
+    RANK,
+    Card,
+    cards_text,
+    parse_card,
+)
 from pegboard.rules.cribbage.events import Item, ItemKind
 from pegboard.rules.cribbage.scoring.rank_table import product_of_primes
 from pegboard.rules.cribbage.scoring.show import (
@@ -24,7 +33,7 @@ ZERO = ShowRules(jokers="zero")
 ALL_RULES = [ShowRules(runs, jokers) for runs in (False, True) for jokers in ("none", "zero")]
 
 
-def cards(text: str) -> tuple[int, ...]:
+def cards(text: str) -> tuple[Card, ...]:
     """Read cards separated by blanks."""
     return tuple(map(parse_card, text.split()))
 
@@ -128,18 +137,18 @@ def test_a_joker_declared_as_the_starter_jack_earns_nobs() -> None:
 
 
 def brute_best(
-    hand: tuple[int, ...], starter: int, crib: bool, three_runs: bool = False
-) -> tuple[int, ...]:
+    hand: tuple[Card, ...], starter: Card, crib: bool, three_runs: bool = False
+) -> tuple[Card, ...]:
     """Try all 52 identities of each joker, in the order of the tie-break (R-C9.3)."""
     others = [card for card in hand if card != JOKER]
     jokers = len(hand) - len(others)
     places = jokers + (starter == JOKER)
 
-    def points(chosen: tuple[int, ...]) -> int:
+    def points(chosen: tuple[Card, ...]) -> int:
         turned = chosen[-1] if starter == JOKER else starter
         return show_points((*others, *chosen[:jokers]), turned, crib, ShowRules(three_runs))
 
-    return max(product(range(52), repeat=places), key=points)
+    return max(product(PACK, repeat=places), key=points)
 
 
 @pytest.mark.parametrize("three_runs", [False, True])
@@ -150,7 +159,7 @@ def test_best_identities_are_those_of_trying_all(jokers: str, crib: bool, three_
     rng = random.Random(f"{jokers} {crib}")
     rules = ShowRules(three_runs, "wild")
     # Suited hands too: that is where flush and nobs decide.
-    packs = [list(range(52)), list(range(0, 52, 4)), [*range(1, 52, 4), 41]]
+    packs = [PACK, PACK[::4], [*PACK[1::4], parse_card("JD")]]
     for number in range(2 if "and" in jokers or "two" in jokers else 30):
         drawn = rng.sample(packs[number % 3], 5)
         if jokers.startswith("hand"):
@@ -181,10 +190,10 @@ def test_bound_jokers_need_no_identity() -> None:
 def test_items_add_up_to_the_points(rules: ShowRules, size: int) -> None:
     """Sums over ranks and enumeration of subsets are two programs; they agree on random hands."""
     rng = random.Random(f"{rules} {size}")
-    pack = [*range(52), *([JOKER] * 2 if rules.jokers == "zero" else [])]
+    pack = PACK_WITH_JOKERS if rules.jokers == "zero" else PACK
     for number in range(400):
         # Few ranks, so that pairs and double runs are common.
-        narrow = pack if number % 2 else [card for card in pack if card < 28 or card == JOKER]
+        narrow = pack if number % 2 else [card for card in pack if RANK[card] < 8]
         *hand, starter = rng.sample(narrow, size + 1)
         crib = bool(number & 2)
         turned = NO_CARD if size == 5 and crib else starter
@@ -198,8 +207,8 @@ def test_many_starters_are_one_by_one(rules: ShowRules) -> None:
     """The bulk function is the single one, faster."""
     rng = random.Random(5)
     for crib in (False, True):
-        hand = tuple(rng.sample(range(52), 4))
-        starters = [card for card in range(53) if card not in hand]
+        hand = tuple(rng.sample(PACK, 4))
+        starters = [card for card in (*PACK, JOKER) if card not in hand]
         if rules.jokers == "none":
             starters.remove(JOKER)
         expected = [show_points(hand, starter, crib, rules) for starter in starters]
@@ -209,9 +218,9 @@ def test_many_starters_are_one_by_one(rules: ShowRules) -> None:
 def test_products_of_primes_tell_all_rank_multisets_apart() -> None:
     """A pack has 6,175 multisets of five ranks; all lie below 2^30, where integers are fastest."""
     keys = [
-        product_of_primes([4 * rank for rank in ranks])
-        for ranks in combinations_with_replacement(range(13), 5)
-        if max(map(ranks.count, ranks)) <= 4
+        product_of_primes(clubs)
+        for clubs in combinations_with_replacement(PACK[::4], 5)
+        if max(map(clubs.count, clubs)) <= 4
     ]
     assert len(keys) == len(set(keys)) == 6175
     assert max(keys) < 1 << 30

@@ -92,7 +92,7 @@ SHOW = {
         (changed(SHOW, "expect", {"pairs": 6, "total": 29}), "pairs is 12, not 6"),
         (changed(SHOW, "kind", "shaw"), "unknown kind 'shaw'"),
         (changed(SHOW, "kind", ["show"]), "unknown kind ['show']"),
-        (changed(SHOW, "hand", ["5X"]), "no card '5X'"),
+        (changed(SHOW, "hand", ["5X"]), "'5X' is not a card"),
         (changed(SHOW, "hand", "5C"), "'hand' has to be a list of texts"),
         (changed(SHOW, "expect", None), "see docs/vectors.md for its shape"),
         (changed(SHOW, "jokers", "tame"), "no jokers 'tame'"),
@@ -157,7 +157,7 @@ DRAW_GAME = {
             [{"after": 0, "seat": 1, "move": "DRAW", "error": "IllegalMove"}],
             "is NotYourTurn, not IllegalMove",
         ),
-        ("orders", {"round/1/1": ["0|7"]}, "no tile '0|7'"),
+        ("orders", {"round/1/1": ["0|7"]}, "'0|7' is not a tile"),
     ],
 )
 def test_a_wrong_script_fails_with_one_sentence(key: str, value: object, reason: str) -> None:

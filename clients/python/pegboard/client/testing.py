@@ -28,11 +28,9 @@ from pegboard.client.turn import (
 )
 from pegboard.errors import InvalidRequest
 from pegboard.rules import catalog
-from pegboard.rules.cards import parse_card
 from pegboard.rules.errors import ClaimTooHigh, IllegalMove, MustGoOut, PegboardError
 from pegboard.rules.game import Choices, Game, Outcome, Seat, State
 from pegboard.rules.shuffle import ScriptedChance, SeededChance
-from pegboard.rules.tiles import parse_tile
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import CODECS
 from pegboard.wire.turns import seat_bytes, turn_bytes
@@ -47,8 +45,8 @@ NO_OPTIONS: Mapping[str, str] = {}
 class ScriptedMatch:
     """A match that is dealt and played as the test says.
 
-    `orders` gives the first cards or tiles of a deal by its label (docs/deals.md), as text or as
-    numbers; what is not given comes from `seed`. Raises `PegboardError` for an unknown variant,
+    `orders` gives the first cards or tiles of a deal by its label (docs/deals.md), as text; what
+    is not given comes from `seed`. Raises `PegboardError` for an unknown variant,
     option, card or tile.
     """
 
@@ -56,17 +54,13 @@ class ScriptedMatch:
         self,
         variant: str,
         seats: int,
-        orders: Mapping[str, Sequence[str | int]] | None = None,
+        orders: Mapping[str, Sequence[str]] | None = None,
         options: Mapping[str, str] = NO_OPTIONS,
         seed: int = 0,
     ) -> None:
         self.variant = variant
         self.game: Game = catalog.game(variant, options)
-        parse = parse_card if self.game.family == "cribbage" else parse_tile
-        scripted = {
-            label: [parse(item) if isinstance(item, str) else item for item in order]
-            for label, order in (orders or {}).items()
-        }
+        scripted = {label: self.game.places(order) for label, order in (orders or {}).items()}
         chance = ScriptedChance(scripted, SeededChance(seed.to_bytes(32, "big"), "scripted"))
         self.state: State
         self.state, self.events = self.game.start(seats, chance)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pegboard.rules.cards import parse_card, places_of
 from pegboard.rules.cribbage import options as settings
 from pegboard.rules.cribbage.events import CribbageEvent
 from pegboard.rules.cribbage.forms import FORMS, STANDARD
@@ -92,6 +93,10 @@ class Cribbage:
     def parse_move(self, text: str) -> CribbageMove:
         """Read a move in canonical notation. Raises `NotationError`."""
         return parse_move(text)
+
+    def places(self, words: Sequence[str]) -> list[int]:
+        """Return the places of cards in the pack. Raises `NotationError`."""
+        return places_of(map(parse_card, words))
 
     def options(self) -> tuple[Option, ...]:
         """Return what a match may set, with this game's values as defaults."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Final
 
-from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
+from pegboard.rules.cards import NO_CARD, Card, by_card, card_text, cards_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class Place(CribbageMove):
 
 GO: Final = Go()
 PASS: Final = Pass()
-PLAYS: Final[tuple[Play, ...]] = tuple(Play(card) for card in range(53))
+PLAYS: Final[tuple[Play, ...]] = by_card(Play)
 """The plain play of each card, by card."""
 
 

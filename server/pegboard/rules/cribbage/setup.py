@@ -7,7 +7,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from pegboard.rules.cards import Card
+from pegboard.rules.cards import PACK, PACK_WITH_JOKERS, Card
 from pegboard.rules.cribbage import options
 from pegboard.rules.cribbage.forms import FORMS, NINE_CARD, Deal, Form
 from pegboard.rules.cribbage.phases import jokers
@@ -45,7 +45,7 @@ class Setup:
         "labels_by_game",
         "lefts",
         "lone",
-        "pack_size",
+        "pack",
         "pegged",
         "pickers",
         "picks",
@@ -87,7 +87,7 @@ class Setup:
         self.size = self.deal.size
         self.first_crib = self.size - self.deal.crib_dealt
         plain = game.jokers == NO_JOKERS
-        self.pack_size = 52 if plain else 54
+        self.pack: tuple[Card, ...] = PACK if plain else PACK_WITH_JOKERS
         self.rules = (
             PLAIN if plain and not game.three_runs else ShowRules(game.three_runs, game.jokers)
         )

@@ -5,9 +5,10 @@ All of it is immutable, so that matches can share it: no time to make it, no mem
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
-from pegboard.rules.cards import NO_CARD
+from pegboard.rules.cards import NO_CARD, Card, by_card
 from pegboard.rules.cribbage.events import CardPlayed, CountEnded, StarterTurned, WentGo
 from pegboard.rules.cribbage.moves import PLAYS, Play
 from pegboard.rules.cribbage.phases.jokers import LIMIT
@@ -15,7 +16,6 @@ from pegboard.rules.cribbage.view import PlayedCard
 from pegboard.rules.game import Seat
 
 _SEATS = range(5)
-_CARDS = range(52)
 _COUNTS = range(LIMIT + 1)
 
 PLAIN_PLAYS: Final[tuple[Play, ...]] = PLAYS
@@ -25,13 +25,17 @@ ALONE: Final[tuple[tuple[Seat, ...], ...]] = tuple((seat,) for seat in _SEATS)
 """The seats to act where it is only one."""
 
 PLAYED: Final[tuple[tuple[PlayedCard, ...], ...]] = tuple(
-    tuple(PlayedCard(seat, card, NO_CARD) for card in _CARDS) for seat in _SEATS
+    by_card(partial(PlayedCard, seat, declared=NO_CARD)) for seat in _SEATS
 )
 """Plain cards on the table, by seat and card."""
 
+
+def _played_by(seat: Seat, card: Card) -> tuple[CardPlayed, ...]:
+    return tuple(CardPlayed(seat, card, NO_CARD, count) for count in _COUNTS)
+
+
 CARD_PLAYED: Final[tuple[tuple[tuple[CardPlayed, ...], ...], ...]] = tuple(
-    tuple(tuple(CardPlayed(seat, card, NO_CARD, count) for count in _COUNTS) for card in _CARDS)
-    for seat in _SEATS
+    by_card(partial(_played_by, seat)) for seat in _SEATS
 )
 """Plain cards played, by seat, card and count."""
 
@@ -43,5 +47,5 @@ COUNT_ENDED: Final[tuple[tuple[CountEnded, ...], ...]] = tuple(
 )
 """Ends of a count, by seat and count."""
 
-STARTER_TURNED: Final[tuple[StarterTurned, ...]] = tuple(StarterTurned(card) for card in range(53))
+STARTER_TURNED: Final[tuple[StarterTurned, ...]] = by_card(StarterTurned)
 """Starters, by card."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pegboard.rules.dominoes.events import Dealt, DominoesEvent, Drawn, OpenerDrawn
 from pegboard.rules.dominoes.moves import DRAW, PASS, PLACES, DominoesMove, End
 from pegboard.rules.dominoes.scoring import target_for
-from pegboard.rules.dominoes.state import TILES, DrawState, Terms
+from pegboard.rules.dominoes.state import DrawState, Terms
 from pegboard.rules.errors import NotationError, OptionError, SeatsError
 from pegboard.rules.game import Chance, Option, Seat
-from pegboard.rules.tiles import HIDDEN, PIPS, Tile, parse_tile
+from pegboard.rules.tiles import HIDDEN, PIPS, SET, Tile, parse_tile, places_of
 from pegboard.rules.versions import EDITION, Edition
 
 MAX_SCORE = 999
@@ -104,6 +104,10 @@ class Draw:
             f"no move {text!r}; write PLACE 3|5@L, PLACE 3|5@R, PLACE 3|5 to open, DRAW or PASS"
         )
 
+    def places(self, words: Sequence[str]) -> list[int]:
+        """Return the places of tiles in the set. Raises `NotationError`."""
+        return places_of(map(parse_tile, words))
+
     def options(self) -> tuple[Option, ...]:
         """Return what a match may set; a number is also allowed where a word is listed."""
         target = "auto" if self.target is None else str(self.target)
@@ -173,7 +177,8 @@ def _draw_opener(seats: int, chance: Chance, events: list[DominoesEvent]) -> Sea
     attempt = 0
     while len(drawing) > 1:
         attempt += 1
-        drawn = chance.order(f"opener/{attempt}", TILES, len(drawing))
+        places = chance.order(f"opener/{attempt}", len(SET), len(drawing))
+        drawn = [SET[place] for place in places]
         tiles: list[Tile | None] = [None] * seats
         for seat, tile in zip(drawing, drawn, strict=True):
             tiles[seat] = tile

@@ -1,38 +1,53 @@
-"""Hands as bit masks: bit t is set while the hand holds tile t. One int is cheap to copy and to ask.
+"""Hands as bit masks: bit p is set while the hand holds the tile at place p of the set (`tiles.SET`).
 
-Masks are read seven bits at a time from tables, so that no loop runs over the tiles of a hand.
+One int is cheap to copy and to ask. Masks are read seven bits at a time from tables, so that no loop
+runs over the tiles of a hand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
-from pegboard.rules.tiles import HALVES, PIPS, Tile
+from pegboard.rules.tiles import HALVES, PIPS, SET, Tile
 
 Hand = int
 
+BIT: Final[dict[Tile, Hand]] = {tile: 1 << place for place, tile in enumerate(SET)}
+"""By tile: the hand that holds only that tile."""
 
-def _unpacked(low: int, part: int) -> tuple[Tile, ...]:
-    return tuple(low + bit for bit in range(7) if part >> bit & 1)
+WHOLE_SET: Final[Hand] = sum(BIT.values())
+
+
+def _unpacked(first: int, part: int) -> tuple[Tile, ...]:
+    return tuple(SET[first + bit] for bit in range(7) if part >> bit & 1)
 
 
 _TILES_0, _TILES_1, _TILES_2, _TILES_3 = (
-    tuple(_unpacked(low, part) for part in range(128)) for low in (0, 7, 14, 21)
+    tuple(_unpacked(first, part) for part in range(128)) for first in (0, 7, 14, 21)
 )
 
 FITS: tuple[Hand, ...] = tuple(
-    sum(1 << tile for tile, halves in enumerate(HALVES) if pips in halves) for pips in range(7)
+    sum(BIT[tile] for tile, halves in HALVES.items() if pips in halves) for pips in range(7)
 )
 """By pips: the tiles with that value on a half (R-D8)."""
 
-DOUBLES: Hand = sum(1 << tile for tile, (low, high) in enumerate(HALVES) if low == high)
+DOUBLES: Hand = sum(BIT[tile] for tile, (low, high) in HALVES.items() if low == high)
 
 
 def hand_of(tiles: Iterable[Tile]) -> Hand:
     """Return the hand that holds these tiles."""
     hand = 0
     for tile in tiles:
-        hand |= 1 << tile
+        hand |= BIT[tile]
+    return hand
+
+
+def hand_of_places(places: Iterable[int]) -> Hand:
+    """Return the hand that holds the tiles at these places of the set, as `shuffle` orders them."""
+    hand = 0
+    for place in places:
+        hand |= 1 << place
     return hand
 
 

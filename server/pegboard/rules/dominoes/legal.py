@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from pegboard.rules.dominoes.hands import FITS, Hand, tiles_of
 from pegboard.rules.dominoes.moves import DRAW, PASS, PLACES, DominoesMove, End
-from pegboard.rules.tiles import HALVES, Tile
+from pegboard.rules.tiles import HALVES, SET, Tile
 
 _FITS_EITHER = tuple(tuple(left | right for right in FITS) for left in FITS)
 
@@ -18,7 +18,7 @@ def _places(tile: Tile, left: int, right: int) -> tuple[DominoesMove, ...]:
 
 
 _PLACES = tuple(
-    tuple(tuple(_places(tile, left, right) for tile in range(28)) for right in range(7))
+    tuple({tile: _places(tile, left, right) for tile in SET} for right in range(7))
     for left in range(7)
 )
 """By left pips, right pips and tile: where the tile fits."""

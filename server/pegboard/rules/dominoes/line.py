@@ -11,7 +11,7 @@ from functools import cache
 
 from pegboard.rules.dominoes.events import Connection, Continuation, Port
 from pegboard.rules.dominoes.moves import End
-from pegboard.rules.tiles import HALVES, Tile
+from pegboard.rules.tiles import HALVES, SET, Tile
 
 _Ports = tuple[Port, Continuation]
 
@@ -27,7 +27,7 @@ def _ports(tile: Tile, pips: int) -> _Ports:
 
 
 _JOINED: dict[tuple[Tile, int], _Ports] = {
-    (tile, pips): _ports(tile, pips) for tile, halves in enumerate(HALVES) for pips in halves
+    (tile, pips): _ports(tile, pips) for tile, halves in HALVES.items() for pips in halves
 }
 
 
@@ -38,7 +38,7 @@ def _opened(tile: Tile) -> tuple[Continuation, Continuation]:
     return Continuation(tile, Port.LOW, low), Continuation(tile, Port.HIGH, high)
 
 
-_OPENED: tuple[tuple[Continuation, Continuation], ...] = tuple(map(_opened, range(28)))
+_OPENED: dict[Tile, tuple[Continuation, Continuation]] = {tile: _opened(tile) for tile in SET}
 
 
 @cache  # one entry a pair of ports that can touch: a few hundred

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from pegboard.rules.tiles import Tile, tile_text
+from pegboard.rules.tiles import SET, Tile, tile_text
 
 
 class End(IntEnum):
@@ -69,5 +69,5 @@ class Pass(DominoesMove):
 DRAW = Draw()
 PASS = Pass()
 PLACES: dict[tuple[Tile, End], Place] = {
-    (tile, end): Place(tile, end) for tile in range(28) for end in End
+    (tile, end): Place(tile, end) for tile in SET for end in End
 }

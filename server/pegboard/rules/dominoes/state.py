@@ -15,7 +15,15 @@ from pegboard.rules.dominoes.events import (
     Placed,
     RoundEnded,
 )
-from pegboard.rules.dominoes.hands import FITS, Hand, hand_of, pips_of, tiles_of
+from pegboard.rules.dominoes.hands import (
+    BIT,
+    FITS,
+    WHOLE_SET,
+    Hand,
+    hand_of_places,
+    pips_of,
+    tiles_of,
+)
 from pegboard.rules.dominoes.legal import (
     NEVER_DRAWN,
     line_moves,
@@ -34,11 +42,9 @@ from pegboard.rules.dominoes.view import Act, DominoesView
 from pegboard.rules.errors import IllegalMove, MatchOver, NotYourTurn
 from pegboard.rules.game import Chance, Choices, Outcome, Seat
 from pegboard.rules.results import place_points
-from pegboard.rules.tiles import HALVES, TEXT, Tile
+from pegboard.rules.tiles import HALVES, SET, TEXT, Tile
 from pegboard.rules.versions import Edition
 
-TILES = 28
-SET: Hand = (1 << TILES) - 1
 FIRST_PLACES = 16
 NO_CHOICES = Choices(())
 
@@ -46,7 +52,7 @@ NO_CHOICES = Choices(())
 ACTS_PLACED = {
     (seat, tile, end): Act(seat, tile, end, False)
     for seat in range(4)
-    for tile in range(TILES)
+    for tile in SET
     for end in End
 }
 ACTS_DRAWN = tuple(Act(seat, None, End.NONE, False) for seat in range(4))
@@ -107,7 +113,7 @@ class DrawState:
         self.hands: list[Hand] = [0] * terms.seats
         self.stock: Hand = 0
         self.stock_left = 0
-        self.orders: tuple[Sequence[Tile], ...] = ()
+        self.orders: tuple[Sequence[int], ...] = ()
         self.line = Line()
         self.passes = 0
         self.acts: list[Act] = []
@@ -217,15 +223,13 @@ class DrawState:
         line = self.line
         ends = line.ends
         hand = self.hands[seat]
-        if (
-            tile < 0
-            or not hand >> tile & 1
-            or (end if ends is None else not 0 < end < 3 or ends[end - 1].pips not in HALVES[tile])
+        if not hand & BIT.get(tile, 0) or (
+            end if ends is None else not 0 < end < 3 or ends[end - 1].pips not in HALVES[tile]
         ):
             raise self._refusal(seat, tile, end)
         connection = line.place(tile, end)
         assert line.ends is not None
-        self.hands[seat] = hand ^ 1 << tile
+        self.hands[seat] = hand ^ BIT[tile]
         self.asked = None
         self.passes = 0
         self.acts.append(ACTS_PLACED[seat, tile, end])
@@ -238,8 +242,8 @@ class DrawState:
 
     def _refusal(self, seat: Seat, tile: Tile, end: End) -> IllegalMove:
         """Return why the tile can't be placed there."""
-        if not (0 <= tile < TILES and self.hands[seat] >> tile & 1):
-            name = TEXT[tile] if 0 <= tile < TILES else "that tile"
+        if not self.hands[seat] & BIT.get(tile, 0):
+            name = TEXT.get(tile, "that tile")
             return IllegalMove(f"you do not hold {name}; place a tile of your hand")
         ends = self.line.ends
         if ends is None:
@@ -255,10 +259,10 @@ class DrawState:
                 "the last two tiles are never drawn; place a tile, or pass if none fits"
             )
         tile = self._next_tile(seat)
-        self.stock ^= 1 << tile
+        self.stock ^= BIT[tile]
         self.stock_left -= 1
         self.asked = None
-        self.hands[seat] |= 1 << tile
+        self.hands[seat] |= BIT[tile]
         self.acts.append(ACTS_DRAWN[seat])
         return [Drawn(seat, tile, self.stock_left)]
 
@@ -270,9 +274,9 @@ class DrawState:
         """
         stock = self.stock
         while True:
-            for tile in self.orders[seat]:
-                if stock >> tile & 1:
-                    return tile
+            for place in self.orders[seat]:
+                if stock >> place & 1:
+                    return SET[place]
             self._lengthen_order(seat)
 
     def _lengthen_order(self, seat: Seat) -> None:
@@ -280,8 +284,8 @@ class DrawState:
 
         The first ones take one block of the stream instead of two, and nearly always do.
         """
-        places = TILES if self.orders[seat] else FIRST_PLACES
-        order = self.chance.order(f"draw/{self.game}/{self.round}/{seat}", TILES, places)
+        places = len(SET) if self.orders[seat] else FIRST_PLACES
+        order = self.chance.order(f"draw/{self.game}/{self.round}/{seat}", len(SET), places)
         self.orders = (*self.orders[:seat], order, *self.orders[seat + 1 :])
 
     def _pass(self, seat: Seat) -> list[DominoesEvent]:
@@ -327,11 +331,11 @@ class DrawState:
         label = (
             f"round/{self.game}/{self.round}" if edition.labels_by_game else f"round/{self.rounds}"
         )
-        order = self.chance.order(label, TILES, dealt if edition.own_orders else TILES)
+        order = self.chance.order(label, len(SET), dealt if edition.own_orders else len(SET))
         for place in range(seats):
-            self.hands[(self.opener + place) % seats] = hand_of(order[place:dealt:seats])
-        self.stock = SET ^ hand_of(order[:dealt])
-        self.stock_left = TILES - dealt
+            self.hands[(self.opener + place) % seats] = hand_of_places(order[place:dealt:seats])
+        self.stock = WHOLE_SET ^ hand_of_places(order[:dealt])
+        self.stock_left = len(SET) - dealt
         # Under rules version 1 all seats draw by the order of the deal, whose tail is the stock.
         self.orders = (() if edition.own_orders else order,) * seats
         self.line = Line()

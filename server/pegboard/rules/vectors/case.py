@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pegboard.rules.cards import NO_CARD, RANKS, Card, parse_card, parse_rank
+from pegboard.rules.cards import NO_CARD, RANKS, Card, parse_card
 from pegboard.rules.errors import NotationError
 
 Case = Mapping[str, Any]
@@ -64,4 +64,4 @@ def card_of(case: Case, key: str) -> Card:
 def played_card(text: str) -> Card:
     """Read a card of the play, where a rank alone will do. Raises `NotationError`."""
     word = text.strip().upper()
-    return 4 * parse_rank(word) if word in (*RANKS, "10") else parse_card(word)
+    return parse_card(f"{word}C" if word in (*RANKS, "10") else word)

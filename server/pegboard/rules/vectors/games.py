@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
 from pegboard.rules import catalog
 from pegboard.rules import errors as all_errors
-from pegboard.rules.cards import JOKER, parse_card
 from pegboard.rules.errors import NotationError, PegboardError
 from pegboard.rules.game import Chance, Game, State, explained
 from pegboard.rules.shuffle import ScriptedChance, SeededChance
-from pegboard.rules.tiles import parse_tile
 from pegboard.rules.vectors.case import Case, Mismatch, expect, field, numbers, texts
 
 
@@ -124,21 +122,8 @@ def _chance(game: Game, case: Case) -> Chance:
         if seeded is None:
             raise NotationError("the case has neither 'orders' nor 'seed' and 'nonce'")
         return seeded
-    read = _tiles if game.family == "dominoes" else _pack_places
-    return ScriptedChance({label: read(some) for label, some in case["orders"].items()}, seeded)
-
-
-def _tiles(words: Iterable[str]) -> Sequence[int]:
-    return [parse_tile(word) for word in words]
-
-
-def _pack_places(words: Iterable[str]) -> Sequence[int]:
-    """Return places in the pack: a card is its own, the jokers are 52 and 53."""
-    places: list[int] = []
-    for word in words:
-        card = parse_card(word)
-        places.append(JOKER + 1 if card == JOKER and JOKER in places else card)
-    return places
+    orders = {label: game.places(words) for label, words in case["orders"].items()}
+    return ScriptedChance(orders, seeded)
 
 
 def _check_events(events: Sequence[str], wanted: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pegboard.rules.cards import RANKS, SUITS, Card, parse_rank
+from pegboard.rules.cards import PACK, RANK, RANKS, Card, parse_rank
 from pegboard.rules.cribbage.events import (
     CardPlayed,
     CountEnded,
@@ -63,7 +63,7 @@ def _table(case: Case) -> Table:
         raise NotationError(f"no variant {case['variant']!r}; write one of {', '.join(_FORMS)}")
     table = Table(setup_of(Cribbage(form), seats), ScriptedChance({}))
     table.dealer = (field(case, "leader") - 1) % seats
-    pack = [4 * rank + suit for rank in range(len(RANKS)) for suit in range(len(SUITS))]
+    pack = list(PACK)
     table.hands = [sorted(_take(pack, rank) for rank in hand) for hand in hands]
     return table
 
@@ -72,7 +72,7 @@ def _take(pack: list[Card], rank: str) -> Card:
     """Take the next card of a rank out of the pack: suits do not matter in the play."""
     wanted = parse_rank(rank)
     for card in pack:
-        if card // 4 == wanted:
+        if RANK[card] == wanted:
             pack.remove(card)
             return card
     raise NotationError(f"a pack has four cards of rank {rank}")
@@ -82,7 +82,7 @@ def _held(hand: Sequence[Card], rank: str) -> Card:
     """Return a card of that rank in the hand."""
     wanted = parse_rank(rank)
     for card in hand:
-        if card // 4 == wanted:
+        if RANK[card] == wanted:
             return card
     raise NotationError(f"the hand has no {rank} left to play")
 
@@ -92,7 +92,7 @@ def _log_lines(events: Iterable[Any]) -> list[str]:
     lines: list[str] = []
     for event in events:
         if isinstance(event, CardPlayed):
-            lines.append(f"P{event.seat} {RANKS[event.card // 4]} ({event.count})")
+            lines.append(f"P{event.seat} {RANKS[RANK[event.card] - 1]} ({event.count})")
         elif isinstance(event, WentGo):
             lines.append(f"P{event.seat} go")
         elif isinstance(event, Scored) and event.reason == Reason.PLAY:

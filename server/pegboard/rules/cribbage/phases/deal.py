@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pegboard.rules.cards import JOKER, NO_CARD, Card
+from pegboard.rules.cards import JOKER, NO_CARD, PACK, RANK, Card
 from pegboard.rules.cribbage.events import (
     CutForDeal,
     Dealt,
@@ -18,7 +18,7 @@ from pegboard.rules.cribbage.table import Table
 from pegboard.rules.errors import NotationError
 from pegboard.rules.game import Chance, Seat
 
-_JACK: Final = 10
+_JACK: Final = 11
 _MOST_CUTS: Final = 200
 """No shuffle ties so often."""
 SOLITAIRE_DEALS: Final = 4
@@ -37,13 +37,14 @@ def cut_for_deal(seats: int, chance: Chance, events: list[Any]) -> Seat:
         attempt += 1
         if attempt > _MOST_CUTS:
             raise NotationError(f"the cut never ends; give {seats} cards for cut/1, one the lowest")
-        drawn = chance.order(f"cut/{attempt}", 52, len(cutting))
+        places = chance.order(f"cut/{attempt}", len(PACK), len(cutting))
+        drawn = [PACK[place] for place in places]
         cards: list[Card] = [NO_CARD] * seats
         for seat, card in zip(cutting, drawn, strict=True):
             cards[seat] = card
         events.append(CutForDeal(tuple(cards)))
-        lowest = min(drawn) >> 2
-        cutting = [seat for seat in cutting if cards[seat] >> 2 == lowest]
+        lowest = RANK[min(drawn)]
+        cutting = [seat for seat in cutting if RANK[cards[seat]] == lowest]
     return cutting[0]
 
 
@@ -67,23 +68,23 @@ def deal_cards(table: Table, events: list[Any]) -> None:
 
 
 def shuffle(table: Table, count: int) -> None:
-    """Take the next order of the pack, labelled by game and deal (X-20); both jokers are JOKER.
+    """Take the next order of the pack, labelled by game and deal (X-20).
 
     So the deals of a mirrored match stay the same however long its games are.
     """
     table.pack += 1
-    size = table.setup.pack_size
+    pack = table.setup.pack
     by_game = table.setup.labels_by_game
     label = f"deal/{table.game}/{table.pack}" if by_game else f"deal/{table.pack}"
-    order = table.chance.order(label, size, count)
-    table.order = order if size == 52 else [min(card, JOKER) for card in order]
+    places = table.chance.order(label, len(pack), count)
+    table.order = [pack[place] for place in places]
     table.place = 0
 
 
 def deal_first_six(table: Table, events: list[Any]) -> None:
     """Solitaire: the first hand of a deal; every fourth deal has used up the pack (R-C7.1)."""
     if table.deal % SOLITAIRE_DEALS == 0:
-        shuffle(table, 52)
+        shuffle(table, len(PACK))
     else:
         table.pack += 1
     table.deal += 1
@@ -120,4 +121,4 @@ def heels(card: Card, zero_jokers: bool) -> int:
     """Return what a starter gives the dealer: a Jack 2, a wild joker 2, a zero joker 1 (R-C9.2)."""
     if card == JOKER:
         return 1 if zero_jokers else 2
-    return 2 if card >> 2 == _JACK else 0
+    return 2 if RANK[card] == _JACK else 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from pegboard.rules.cards import JOKER, Card
+from pegboard.rules.cards import JOKER, PACK, RANK, Card
 from pegboard.rules.cribbage.events import Discarded, make
 from pegboard.rules.cribbage.forms import LONE_CRIB
 from pegboard.rules.cribbage.moves import CardsMove, CribbageMove, Discard, discard
@@ -16,7 +16,7 @@ from pegboard.rules.cribbage.view import Phase
 from pegboard.rules.errors import IllegalMove
 from pegboard.rules.game import Choices, Seat
 
-_FIVE: Final = 4
+_FIVE: Final = 5
 
 
 class Discarding(PhaseState):
@@ -97,8 +97,8 @@ class Discarding(PhaseState):
 
 
 _SIX: Final = 6
-_PAIRS: Final = [[discard((low, high)) for high in range(JOKER)] for low in range(JOKER)]
-"""Every discard of two cards, by card and card."""
+_PAIRS: Final = {low: {high: discard((low, high)) for high in PACK if high > low} for low in PACK}
+"""Every discard of two cards, by the lower card and the higher."""
 
 
 def pairs_of_six(hand: list[Card]) -> tuple[Discard, ...]:
@@ -138,7 +138,7 @@ def with_fives(hand: Sequence[Card], size: int) -> Sequence[tuple[Card, ...]]:
 
 def fives_in(cards: Sequence[Card]) -> int:
     """Return how many fives there are; a joker is none (R-C9.7)."""
-    return sum(card >> 2 == _FIVE for card in cards)
+    return sum(RANK[card] == _FIVE for card in cards)
 
 
 def check_fives(hand: Sequence[Card], cards: Sequence[Card], move: CribbageMove) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pegboard.rules.cards import JOKER, NO_CARD, VALUE, Card
+from pegboard.rules.cards import JOKER, NO_CARD, PACK, VALUE, Card
 from pegboard.rules.cribbage.moves import PLAYS, Play
 from pegboard.rules.cribbage.scoring.show import NO_JOKERS, WILD, ZERO
 from pegboard.rules.errors import IllegalMove
@@ -37,7 +37,8 @@ class NoJokers:
         return move.card
 
 
-_DECLARED: Final = tuple(Play(JOKER, card) for card in range(JOKER))
+_DECLARED: Final = tuple(Play(JOKER, card) for card in PACK)
+_IDENTITIES: Final = frozenset(PACK)
 
 
 class WildJokers(NoJokers):
@@ -62,7 +63,7 @@ class WildJokers(NoJokers):
         """Return the declared card of a joker. Raises `IllegalMove` where it is missing."""
         if move.card != JOKER:
             return super().effective(move)
-        if not 0 <= move.declared < JOKER:
+        if move.declared not in _IDENTITIES:
             raise IllegalMove(f"{move.text()}: say which card the joker is, like PLAY JK=5C")
         return move.declared
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pegboard.rules.cards import NO_CARD, VALUE, Card
+from pegboard.rules.cards import NO_CARD, RANK, VALUE, Card
 from pegboard.rules.cribbage.events import (
     CardPlayed,
     Item,
@@ -281,7 +281,7 @@ class PlainPlaying(Playing):
         self.running = running
         self.last = seat
         events.append(CARD_PLAYED[seat][card][running])
-        key = self.key = self.key * 13 + (card >> 2)
+        key = self.key = self.key * 14 + RANK[card]
         points = table.setup.pegged.get(key)
         if points is None:
             points = self._remember(key)

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pegboard.rules.cards import Card
+from pegboard.rules.cards import RANK, Card
 from pegboard.rules.cribbage.events import Item, ItemKind
-from pegboard.rules.cribbage.scoring.rank_table import RANK
 from pegboard.rules.cribbage.scoring.show import PLAIN, ZERO, ShowRules
 
 _LONGEST_RUN: Final = 8
@@ -64,7 +63,7 @@ def pair_size(cards: Sequence[Card]) -> int:
     Up to six with wild jokers (R-C9.2); two jokers of the zero variant are no pair (R-C9.5).
     """
     last = RANK[cards[-1]]
-    if last < 0:
+    if not last:
         return 1
     equal = 1
     for card in reversed(cards[:-1]):
@@ -83,7 +82,7 @@ def run_size(cards: Sequence[Card], three_runs: bool = False) -> int:
     low = high = RANK[cards[-1]]
     for size, card in enumerate(reversed(cards), 1):
         rank = RANK[card]
-        bit = 2 << rank if rank >= 0 else 1
+        bit = 1 << rank
         if seen & bit:
             break
         seen |= bit

@@ -15,14 +15,11 @@ from math import prod
 from operator import itemgetter
 from typing import Any, Final
 
-from pegboard.rules.cards import VALUE, Card
+from pegboard.rules.cards import RANK, VALUE, Card, by_card
 from pegboard.rules.cribbage.events import ItemKind
 
-RANK: Final[tuple[int, ...]] = (*(card // 4 for card in range(52)), -1)
-"""Rank by card, 0 (ace) to 12 (king); -1 for a joker of the zero variant, below the ace."""
-
-_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
-PRIME: Final[tuple[int, ...]] = (*(_PRIMES[card // 4] for card in range(52)), 43)
+_PRIMES = (43, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
+PRIME: Final[tuple[int, ...]] = by_card(lambda card: _PRIMES[RANK[card]])
 """The prime of the card's rank, by card."""
 
 Pattern = tuple[ItemKind, int, Callable[[Any], tuple[Card, ...]]]
@@ -81,7 +78,7 @@ def fifteen_points(cards: Sequence[Card]) -> int:
 
 def pair_points(cards: Sequence[Card]) -> int:
     """Return n(n-1) for n cards of a rank (R-C4.2, R-C9.2); jokers are no pair (R-C9.5)."""
-    return sum(size * (size - 1) for rank, size in _rank_sizes(cards) if rank >= 0)
+    return sum(size * (size - 1) for rank, size in _rank_sizes(cards) if rank)
 
 
 def run_points(cards: Sequence[Card], three_runs: bool) -> int:
@@ -104,7 +101,7 @@ def _rank_sizes(cards: Sequence[Card]) -> list[tuple[int, int]]:
 def _stretches(cards: Sequence[Card]) -> list[list[int]]:
     """Return the numbers of cards of each rank, by maximal stretch of consecutive ranks."""
     stretches: list[list[int]] = []
-    previous = -3
+    previous = -2
     for rank, size in _rank_sizes(cards):
         if rank == previous + 1:
             stretches[-1].append(size)
@@ -125,7 +122,7 @@ def _patterns(ascending: Sequence[Card], three_runs: bool) -> list[Pattern]:
         pick = itemgetter(*some)
         if sum(VALUE[ascending[place]] for place in some) == 15:
             fifteens.append((ItemKind.FIFTEEN, 2, pick))
-        if len(some) == 2 and chosen[0] == chosen[1] >= 0:
+        if len(some) == 2 and chosen[0] == chosen[1] > 0:
             pairs.append((ItemKind.PAIR, 2, pick))
         # A run inside a longer run does not count (R-C4.3), but does with three-runs (R-C9.8).
         size = 3 if three_runs else max(3, _longest_run(ranks, chosen[0]))

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import product
-from operator import add
 from typing import Final, NamedTuple
 
-from pegboard.rules.cards import JOKER, NO_CARD, Card
+from pegboard.rules.cards import JOKER, NO_CARD, PACK, RANK, SUIT, Card, by_card
 from pegboard.rules.cribbage.events import Item, ItemKind
 from pegboard.rules.cribbage.scoring.rank_table import (
     PRIME,
@@ -38,10 +37,15 @@ PLAIN: Final = ShowRules()
 """The ordinary rules; passing this very object is the fastest."""
 
 _POINTS: Final = TABLE.points
-_JACK: Final[tuple[Card, ...]] = (*(40 + card % 4 for card in range(52)), NO_CARD)
+_JACK: Final[tuple[Card, ...]] = by_card(
+    lambda card: NO_CARD if card == JOKER else Card(110 + SUIT[card]), NO_CARD
+)
 """The Jack that is worth a nob, by starter; none for a joker (R-C9.4)."""
 
-_CLUBS = range(0, 52, 4)
+_CLUBS: Final = PACK[::4]
+"""A card of each rank, ascending."""
+_ACES: Final = PACK[:4]
+"""A card of each suit."""
 
 _LEAST_FLUSH: Final = 3
 """Smaller flushes arise with zero jokers only, and do not count (R-C9.5, X-16)."""
@@ -56,8 +60,8 @@ def show_points(cards: Sequence[Card], starter: Card, crib: bool, rules: ShowRul
         points = _POINTS[PRIME[a] * PRIME[b] * PRIME[c] * PRIME[d] * PRIME[starter]]
     except KeyError:
         points = TABLE.fill((a, b, c, d, starter))
-    if a & 3 == b & 3 == c & 3 == d & 3:
-        if starter & 3 == a & 3:
+    if SUIT[a] == SUIT[b] == SUIT[c] == SUIT[d]:
+        if SUIT[starter] == SUIT[a]:
             points += 5
         elif not crib:
             points += 4
@@ -82,8 +86,8 @@ def show_points_many(
         by_rank = [points[key * PRIME[club]] for club in _CLUBS]
     except KeyError:
         by_rank = [table.fill((*cards, club)) for club in _CLUBS]
-    by_suit = [_suit_points(cards, ace, crib) for ace in range(4)]
-    return [by_rank[starter >> 2] + by_suit[starter & 3] for starter in starters]
+    by_suit = [_suit_points(cards, ace, crib) for ace in _ACES]
+    return [by_rank[RANK[starter] - 1] + by_suit[SUIT[starter] - 1] for starter in starters]
 
 
 def show_items(
@@ -132,10 +136,9 @@ def _best_identities(
     rules = ShowRules(three_runs)
     places = jokers + (starter == JOKER)
     # Nobs, and a flush if the cards beside the jokers leave one open.
-    suits_most = 1 + (len(others) + jokers + 1) * (len({card & 3 for card in others}) < 2)
+    suits_most = 1 + (len(others) + jokers + 1) * (len({SUIT[card] for card in others}) < 2)
     trials = []
-    for ranks in product(range(13), repeat=places):
-        clubs = tuple(4 * rank for rank in ranks)
+    for clubs in product(_CLUBS, repeat=places):
         cards, turned = _with(others, clubs, jokers, starter)
         trials.append((_rank_points((*cards, turned) if turned >= 0 else cards, three_runs), clubs))
     trials.sort(reverse=True)
@@ -145,7 +148,7 @@ def _best_identities(
         if least + suits_most < best_points:
             break
         for suits in product(range(4), repeat=places):
-            chosen = tuple(map(add, clubs, suits))
+            chosen = tuple(Card(club + suit) for club, suit in zip(clubs, suits, strict=True))
             points = _any_points(*_with(others, chosen, jokers, starter), crib, rules)
             if points > best_points or (points == best_points and (not best or chosen < best)):
                 best, best_points = chosen, points
@@ -196,12 +199,12 @@ def _flush(cards: Sequence[Card], starter: Card, crib: bool) -> tuple[Card, ...]
     suit and are left out (R-C9.5, X-16); they are the only jokers that come here.
     """
     suited = cards if JOKER not in cards else [card for card in cards if card != JOKER]
-    suit = suited[0] & 3 if suited else 0
+    suit = SUIT[suited[0]] if suited else 0
     for card in suited:
-        if card & 3 != suit:
+        if SUIT[card] != suit:
             return ()
-    if 0 <= starter < JOKER:
-        if starter & 3 == suit:
+    if starter not in (NO_CARD, JOKER):
+        if SUIT[starter] == suit:
             suited = (*suited, starter)
         elif crib:
             return ()
