@@ -267,7 +267,8 @@ class CribbageAudit:
         if event.reason == cribbage.Reason.BACK_UP:
             after = max(after, 0)  # R-C9.12: there is no hole below 0
         assert event.score == after
-        assert not event.items or sum(item.points for item in event.items) == event.points
+        items = event.explain()
+        assert not items or sum(item.points for item in items) == event.points
         self.scores[event.side] = after
         self.won = target is not None and after == target
 

@@ -8,7 +8,7 @@ from pegboard.cli.arguments import cribbage_rules
 from pegboard.cli.output import columns, print_json
 from pegboard.errors import InvalidRequest
 from pegboard.rules.cards import JOKER, RANKS, VALUE, Card, parse_card
-from pegboard.rules.cribbage.events import Item
+from pegboard.rules.cribbage.scoring.items import Item
 from pegboard.rules.cribbage.scoring.pegging import peg_items
 from pegboard.rules.cribbage.scoring.show import ShowRules
 

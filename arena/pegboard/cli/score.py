@@ -8,8 +8,8 @@ from pegboard.cli.arguments import cribbage_rules, parse_cards
 from pegboard.cli.output import columns, print_json
 from pegboard.errors import InvalidRequest
 from pegboard.rules.cards import JOKER, NO_CARD, Card, card_text, cards_text
-from pegboard.rules.cribbage.events import Item, ItemKind
 from pegboard.rules.cribbage.forms import FIVE_CARD, FIVE_CRIB, FORMS, NINE_CARD, SQUARES
+from pegboard.rules.cribbage.scoring.items import Item, ItemKind
 from pegboard.rules.cribbage.scoring.show import ShowRules, best_identities, show_items
 
 STANDARD_SIZE = 4

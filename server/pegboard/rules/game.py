@@ -11,7 +11,7 @@ States are mutable for speed and cheap to copy, so that a search bot can do
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from pegboard.rules.versions import EDITION, Edition
 
@@ -41,8 +41,15 @@ def explained(event: Event) -> str:
     For people and vectors. Digests are over `text` alone: what makes a score follows from the cards,
     and working it out would cost a match more than playing it.
     """
-    items = getattr(event, "items", ())
+    items = event.explain() if isinstance(event, _Explained) else ()
     return event.text() + "".join(f" / {item.text()}" for item in items)
+
+
+@runtime_checkable
+class _Explained(Protocol):
+    """An event that can name its parts."""
+
+    def explain(self) -> Sequence[Event]: ...
 
 
 class Choices(NamedTuple):

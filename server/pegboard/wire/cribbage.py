@@ -9,6 +9,7 @@ from typing import Any
 from pegboard.rules.cards import ALL_CARDS, HIDDEN, JOKER, NO_CARD, Card, by_card
 from pegboard.rules.cribbage import events as ev
 from pegboard.rules.cribbage import moves as mv
+from pegboard.rules.cribbage.scoring.items import Item, ItemKind
 from pegboard.rules.cribbage.view import Counting, CribbageView, Phase, PlayedCard
 from pegboard.rules.errors import NotationError
 from pegboard.v1 import cribbage_pb2 as pb
@@ -393,15 +394,48 @@ HANDS = Field(
     lambda messages: tuple(_read_cards(message.cards) for message in messages),
 )
 REASON = Field(int, ev.Reason)
-ITEMS = Field(
-    lambda items: [
-        pb.CribbageItem(kind=item.kind, points=item.points, cards=_write_cards(item.cards))
-        for item in items
-    ],
-    lambda messages: tuple(
-        ev.Item(ev.ItemKind(m.kind), m.points, _read_cards(m.cards)) for m in messages
-    ),
-)
+
+
+class _Scored(Kind):
+    """A score. Its combinations are found here, since only readers of events need them."""
+
+    def __init__(self) -> None:
+        super().__init__("scored", ev.Scored, pb.CribbageScored, reason=REASON)
+
+    def write(self, event: ev.Scored) -> pb.CribbageScored:
+        """Return the message of a score."""
+        seat, side, points, reason, _, score = event
+        return pb.CribbageScored(
+            seat=seat,
+            side=side,
+            points=points,
+            reason=_enum(reason),
+            items=[
+                pb.CribbageItem(kind=_enum(kind), points=worth, cards=_write_cards(cards))
+                for kind, worth, cards in event.explain()
+            ],
+            score=score,
+        )
+
+    def read(self, message: pb.CribbageScored) -> ev.Scored:
+        """Return the score of a message."""
+        return ev.Scored(
+            message.seat,
+            message.side,
+            message.points,
+            ev.Reason(message.reason),
+            tuple(
+                Item(ItemKind(item.kind), item.points, _read_cards(item.cards))
+                for item in message.items
+            ),
+            message.score,
+        )
+
+
+def _enum(number: int) -> Any:
+    """A number as the constructors' stubs want it: their enum types are known to checkers only."""
+    return number
+
 
 EVENTS = Kinds(
     pb.CribbageEvent,
@@ -424,7 +458,7 @@ EVENTS = Kinds(
         Kind("crib_shown", ev.CribShown, pb.CribbageCribShown, cards=CARDS),
         Kind("claimed", ev.Claimed, pb.CribbageClaimed, subject=REASON),
         Kind("called", ev.Called, pb.CribbageCalled),
-        Kind("scored", ev.Scored, pb.CribbageScored, reason=REASON, items=ITEMS),
+        _Scored(),
         Kind("card_turned", ev.CardTurned, pb.CribbageCardTurned, card=CARD),
         Kind("card_placed", ev.CardPlaced, pb.CribbageCardPlaced, card=CARD),
         Kind("game_ended", ev.GameEnded, pb.CribbageGameEnded, scores=NUMBERS, winners=NUMBERS),

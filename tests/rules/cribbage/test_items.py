@@ -1,83 +1,69 @@
-"""The items of a score: found on demand, and an honest sequence all the same."""
+"""The items of a score: what was counted tells them, whenever a reader asks."""
 
 from __future__ import annotations
 
 import copy
 import json
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from pegboard.rules.cribbage.events import Reason, Scored
-from pegboard.rules.cribbage.lazy_items import LazyItems
+from pegboard.rules.cribbage.events import Counted, Reason, Scored, explain
 from pegboard.rules.game import explained
+from pegboard.wire import cribbage as wire
 
 
 @pytest.fixture
-def scored(script: Callable[..., Any]) -> Scored:
-    """Return the score of a hand in the show: fifteens, a pair, a run."""
-    table = script(deal_1_1="4C 7D 5C 8D 6C 9D 4D KD KC KS 2C 2D 6D")
-    while True:
+def table(script: Callable[..., Any]) -> Any:
+    """Return a match after its first deal, whose pone has fifteens, a pair and a run in hand."""
+    table = script(deal_1_1="4C 7D 5C 8D 6C 9D 4D KD KC KS 2C 2D JD")
+    while not scores(table, Reason.CRIB):
         seat = table.state.to_act()[0]
         table.do(f"{seat} {table.state.choices(seat).moves[-1].text()}")
-        for event in table.events:
-            if isinstance(event, Scored) and event.reason == Reason.HAND and event.points:
-                return event
+    return table
 
 
-def items_of(event: Scored) -> tuple[Any, ...]:
-    """Return the items as a plain tuple, the way a reader would."""
-    return tuple(iter(event.items))
+def scores(table: Any, reason: Reason) -> list[Scored]:
+    """Return the scores for a reason, points or none."""
+    return [event for event in table.events if isinstance(event, Scored) and event.reason == reason]
 
 
-def test_items_are_a_sequence_and_no_tuple(scored: Scored) -> None:
-    """Length, places, slices, membership, count, index, order: all say the same."""
-    items, plain = scored.items, items_of(scored)
-    assert isinstance(items, LazyItems)
-    assert isinstance(items, Sequence)
-    assert not isinstance(items, tuple)
-    assert len(items) == len(plain) > 0
-    assert [items[place] for place in range(len(items))] == list(plain)
-    assert items[-1] == plain[-1]
-    assert items[:] == plain
-    assert plain[0] in items
-    assert plain[0]._replace(points=77) not in items
-    assert items.count(plain[0]) == plain.count(plain[0]) == 1
-    assert items.index(plain[-1]) == len(plain) - 1
-    assert list(reversed(items)) == list(reversed(plain))
-    with pytest.raises(IndexError):
-        items[len(plain)]
+@pytest.mark.parametrize("reason", [Reason.HEELS, Reason.PLAY, Reason.HAND, Reason.CRIB])
+def test_items_make_the_points(table: Any, reason: Reason) -> None:
+    found = scores(table, reason)
+    assert any(event.points for event in found)
+    for event in found:
+        assert isinstance(event.counted, Counted)
+        assert sum(item.points for item in explain(event)) == event.points
 
 
-def test_items_compare_and_hash_by_what_they_hold(scored: Scored) -> None:
-    """Equal to the tuple from both sides, in an event too; anything else is another value."""
-    items, plain = scored.items, items_of(scored)
-    assert items == plain
-    assert plain == items
-    assert items != (*plain, plain[0])
-    assert items.__eq__(list(plain)) is NotImplemented
-    assert hash(items) == hash(plain)
-    assert scored == scored._replace(items=plain)
-    assert hash(scored) == hash(scored._replace(items=plain))
-    assert repr(plain) in repr(items)
+def test_the_point_of_the_last_card_has_no_items(table: Any) -> None:
+    (last,) = scores(table, Reason.LAST)
+    assert (last.points, last.counted, explain(last)) == (1, None, ())
+    assert explained(last) == last.text()
 
 
-def test_what_takes_a_tuple_apart_is_refused_instead_of_misled(scored: Scored) -> None:
-    """JSON and `+` need a tuple, and `tuple(items)` is one."""
-    with pytest.raises(TypeError):
-        json.dumps(scored.items)
-    with pytest.raises(TypeError):
-        scored.items + items_of(scored)  # type: ignore[operator]
-    assert json.loads(json.dumps(tuple(scored.items))) == json.loads(json.dumps(items_of(scored)))
-    assert (*scored.items,) == items_of(scored)
+def test_an_event_that_is_not_a_score_has_no_items(table: Any) -> None:
+    assert explain(table.events[0]) == ()
+    assert explained(table.events[0]) == table.events[0].text()
 
 
-def test_items_are_pickled_and_copied_whole(scored: Scored) -> None:
-    """Before they were looked at and after."""
-    fresh = scored.items
+def test_a_score_that_was_sent_has_the_items_that_the_server_found(table: Any) -> None:
+    for event in table.events:
+        if isinstance(event, Scored):
+            read = wire.EVENTS.read(wire.EVENTS.write(event))
+            assert isinstance(read, Scored)
+            assert explain(read) == explain(event)
+            assert (read.text(), explained(read)) == (event.text(), explained(event))
+
+
+def test_scores_are_pickled_copied_and_written_as_json(table: Any) -> None:
+    (scored,) = scores(table, Reason.CRIB)
     for other in (pickle.loads(pickle.dumps(scored)), copy.deepcopy(scored), copy.copy(scored)):
         assert other == scored
-        assert explained(other) == explained(scored)
-        assert tuple(other.items) == tuple(fresh)
+        assert explain(other) == explain(scored)
+    assert json.loads(json.dumps(explain(scored))) == [
+        [item.kind, item.points, list(item.cards)] for item in explain(scored)
+    ]

@@ -17,7 +17,7 @@ from pegboard.rules.cards import (
     cards_text,
     parse_card,
 )
-from pegboard.rules.cribbage.events import Item, ItemKind
+from pegboard.rules.cribbage.scoring.items import Item, ItemKind
 from pegboard.rules.cribbage.scoring.rank_table import product_of_primes
 from pegboard.rules.cribbage.scoring.show import (
     PLAIN,

@@ -6,12 +6,15 @@ what perft files and `events_digest` hash. Fields are those of protos/pegboard/v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
+from pegboard.rules.cribbage.scoring.items import Item, ItemKind
+from pegboard.rules.cribbage.scoring.pegging import peg_items
+from pegboard.rules.cribbage.scoring.show import ShowRules, show_items
 from pegboard.rules.game import Seat
 
 make = tuple.__new__
@@ -42,30 +45,6 @@ Text = TypeVar("Text", bound=Callable[..., str])
 def remembered(text: Text) -> Text:
     """Keep the texts of events of few values: a match asks for the same ones again and again."""
     return cast("Text", lru_cache(maxsize=1 << 13)(text))
-
-
-class ItemKind(IntEnum):
-    """What a part of a score is for; numbers as in the contract."""
-
-    FIFTEEN = 1
-    PAIR = 2
-    RUN = 3
-    FLUSH = 4
-    NOBS = 5
-    HEELS = 6
-    THIRTY_ONE = 7
-
-
-class Item(NamedTuple):
-    """One combination within a score; a wild joker is named by the card it stands for."""
-
-    kind: ItemKind
-    points: int
-    cards: tuple[Card, ...]
-
-    def text(self) -> str:
-        """Return e.g. `fifteen 2 (7C 8D)`."""
-        return f"{self.kind.name.lower()} {self.points} ({cards_text(self.cards)})"
 
 
 class CutForDeal(NamedTuple):
@@ -278,24 +257,54 @@ class Called(NamedTuple):
         return f"CALLED {self.seat} {self.points}"
 
 
+class Counted(NamedTuple):
+    """What was counted. A wild joker that was played is the card that it was declared to be.
+
+    In the show `cards` are those of the hand or crib, `starter` is NO_CARD if it did not count. In the
+    play they are those of the running count, which is `running`. For heels they are the starter alone.
+    """
+
+    cards: tuple[Card, ...]
+    starter: Card
+    running: int
+    rules: ShowRules
+
+
 class Scored(NamedTuple):
     """Points pegged: the real ones, negative for a payment; `score` is capped at the target (R-C2.9).
 
-    `items` are empty where counting is manual: the true combinations are never told. Else they are a
-    tuple, or `LazyItems`, a sequence that finds them on demand.
+    `counted` is what was counted, from which `explain` finds the combinations: most matches have no
+    reader, so they are not found while a match is played. It is None if nothing was counted (a bid, a
+    penalty) or counting is manual, since the true combinations are then never told. An event that was
+    read from a message has the combinations that the server found.
     """
 
     seat: Seat
     side: int
     points: int
     reason: Reason
-    items: Sequence[Item]
+    counted: Counted | tuple[Item, ...] | None
     score: int
 
     def text(self) -> str:
         """Return `SCORED 0 2 PLAY SCORE 14`; `game.explained` adds the items."""
         seat, _, points, reason, _, score = self
         return f"SCORED {seat} {points} {_REASON_NAMES[reason]} SCORE {score}"
+
+    def explain(self) -> tuple[Item, ...]:
+        """Return the combinations that make the points, () if nothing was counted."""
+        counted = self.counted
+        if counted is None:
+            return ()
+        if not isinstance(counted, Counted):
+            return counted
+        cards, starter, running, rules = counted
+        if self.reason in (Reason.HAND, Reason.CRIB):
+            return show_items(cards, starter, self.reason == Reason.CRIB, rules)
+        if self.reason == Reason.PLAY:
+            return peg_items(cards, running, rules)
+        kind = ItemKind.HEELS if self.reason == Reason.HEELS else ItemKind.THIRTY_ONE
+        return (Item(kind, self.points, cards),)
 
 
 class CardTurned(NamedTuple):
@@ -337,7 +346,7 @@ class GameEnded(NamedTuple):
         )
 
 
-CribbageEvent = (
+CribbageEvent: TypeAlias = (
     CutForDeal
     | GameStarted
     | Dealt
@@ -361,6 +370,11 @@ CribbageEvent = (
     | CardPlaced
     | GameEnded
 )
+
+
+def explain(event: CribbageEvent) -> tuple[Item, ...]:
+    """Return the combinations that make the points of a score; () for every other event."""
+    return event.explain() if isinstance(event, Scored) else ()
 
 
 def _numbers(numbers: tuple[int, ...]) -> str:

@@ -9,7 +9,6 @@ from pegboard.rules.cards import PACK, RANK, RANKS, Card, parse_rank
 from pegboard.rules.cribbage.events import (
     CardPlayed,
     CountEnded,
-    ItemKind,
     Reason,
     Scored,
     WentGo,
@@ -18,6 +17,7 @@ from pegboard.rules.cribbage.forms import FIVE_CARD, STANDARD
 from pegboard.rules.cribbage.game import Cribbage
 from pegboard.rules.cribbage.moves import PLAYS
 from pegboard.rules.cribbage.phases.play import PlainPlaying
+from pegboard.rules.cribbage.scoring.items import ItemKind
 from pegboard.rules.cribbage.setup import setup_of
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.errors import NotationError
@@ -96,7 +96,7 @@ def _log_lines(events: Iterable[Any]) -> list[str]:
         elif isinstance(event, WentGo):
             lines.append(f"P{event.seat} go")
         elif isinstance(event, Scored) and event.reason == Reason.PLAY:
-            items = {_ITEM_WORDS[item.kind]: item.points for item in event.items}
+            items = {_ITEM_WORDS[item.kind]: item.points for item in event.explain()}
             lines[-1] += f" +{event.points} {items}"
         elif isinstance(event, Scored):
             lines.append(f"P{event.seat} +{event.points} {event.reason.name.lower()}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pegboard.rules.cards import NO_CARD, VALUE, Card, cards_text
-from pegboard.rules.cribbage.events import Item, ItemKind
+from pegboard.rules.cribbage.scoring.items import Item, ItemKind
 from pegboard.rules.cribbage.scoring.pegging import peg_items, peg_points
 from pegboard.rules.cribbage.scoring.show import ShowRules, best_identities, show_items, show_points
 from pegboard.rules.errors import NotationError

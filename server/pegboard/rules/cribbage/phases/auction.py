@@ -79,5 +79,5 @@ class Bidding(PhaseState):
             return False
         table.crib_owner = table.bidder
         events.append(CribSold(table.bidder, table.bid))
-        table.peg(table.bidder, -table.bid, Reason.BID, (), events)
+        table.peg(table.bidder, -table.bid, Reason.BID, None, events)
         return True

@@ -99,4 +99,4 @@ def call(table: Table, window: Window, seat: Seat, move: Call, events: list[Any]
         winner, gained = seat, min(points, window.missing)
     else:
         winner, gained = window.seat, points
-    return gained > 0 and table.peg(winner, gained, Reason.MUGGINS, (), events)
+    return gained > 0 and table.peg(winner, gained, Reason.MUGGINS, None, events)

@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from pegboard.rules.cards import JOKER, NO_CARD, PACK, RANK, Card
 from pegboard.rules.cribbage.events import (
+    Counted,
     CutForDeal,
     Dealt,
-    Item,
-    ItemKind,
     Reason,
     make,
 )
@@ -113,8 +112,8 @@ def turn_starter(table: Table, events: list[Any]) -> None:
     events.append(STARTER_TURNED[card])
     points = heels(card, table.setup.joker_rules.late_31)
     if points:
-        item = Item(ItemKind.HEELS, points, (card,))
-        table.peg(table.dealer, points, Reason.HEELS, (item,), events)
+        counted = Counted((card,), NO_CARD, 0, table.setup.rules)
+        table.peg(table.dealer, points, Reason.HEELS, counted, events)
 
 
 def heels(card: Card, zero_jokers: bool) -> int:

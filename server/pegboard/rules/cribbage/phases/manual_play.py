@@ -149,7 +149,7 @@ class ManualPlaying(Playing):
         """Peg a claim and open its window; return whether the game is over."""
         claimed = Claimed(seat, reason, claim)
         events.append(claimed)
-        if claim and self.table.peg(seat, claim, reason, (), events):
+        if claim and self.table.peg(seat, claim, reason, None, events):
             return True
         self.window = open_window(self.table, claimed, (), points)
         return False

@@ -91,7 +91,7 @@ class Showing(PhaseState):
         claim = check_claim(table, seat, move.points, self.points, move)
         claimed = Claimed(seat, current.reason, claim)
         events.append(claimed)
-        if table.peg(seat, claim, current.reason, (), events):
+        if table.peg(seat, claim, current.reason, None, events):
             return True
         self.question = None
         self.window = open_window(table, claimed, current.cards, self.points)

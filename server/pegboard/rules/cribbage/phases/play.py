@@ -7,16 +7,14 @@ from typing import Any, Final
 from pegboard.rules.cards import NO_CARD, RANK, VALUE, Card
 from pegboard.rules.cribbage.events import (
     CardPlayed,
-    Item,
-    ItemKind,
+    Counted,
     Reason,
     make,
 )
-from pegboard.rules.cribbage.lazy_items import LazyItems
 from pegboard.rules.cribbage.moves import GO, Go, Play
 from pegboard.rules.cribbage.phases.jokers import LIMIT
 from pegboard.rules.cribbage.phases.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
-from pegboard.rules.cribbage.scoring.pegging import peg_items, peg_points
+from pegboard.rules.cribbage.scoring.pegging import peg_points
 from pegboard.rules.cribbage.shared import (
     ALONE,
     CARD_PLAYED,
@@ -145,8 +143,8 @@ class Playing(PhaseState):
         points = peg_points(self.cards, self.running, rules)
         if not points:
             return False
-        items = LazyItems(peg_items, (tuple(self.cards), self.running, rules))
-        return self.table.peg(seat, points, Reason.PLAY, items, events)
+        counted = Counted(tuple(self.cards), NO_CARD, self.running, rules)
+        return self.table.peg(seat, points, Reason.PLAY, counted, events)
 
     def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
         """Find who plays next, saying forced gos on the way; return whether the play is over.
@@ -177,9 +175,9 @@ class Playing(PhaseState):
         events.append(COUNT_ENDED[self.last][self.running])
         reason, points = self._settlement()
         if points:
-            thirty_one = Item(ItemKind.THIRTY_ONE, points, tuple(self.cards))
-            items = (thirty_one,) if reason == Reason.THIRTY_ONE else ()
-            if self.table.peg(self.last, points, reason, items, events):
+            late = Counted(tuple(self.cards), NO_CARD, self.running, self.table.setup.rules)
+            counted = late if reason == Reason.THIRTY_ONE else None
+            if self.table.peg(self.last, points, reason, counted, events):
                 return True
         return self._next_count()
 
@@ -286,8 +284,8 @@ class PlainPlaying(Playing):
         if points is None:
             points = self._remember(key)
         if points:
-            items = LazyItems(peg_items, (tuple(cards), running, table.setup.rules))
-            if table.peg(seat, points, _PLAY, items, events):
+            counted = make(Counted, (tuple(cards), NO_CARD, running, table.setup.rules))
+            if table.peg(seat, points, _PLAY, counted, events):
                 return True
         return self._end_count(events) if running == LIMIT else self._pass_on(seat, events)
 
@@ -305,7 +303,7 @@ class PlainPlaying(Playing):
         hands, lefts = table.hands, table.setup.lefts
         events.append(COUNT_ENDED[last][running])
         over = not any(hands)
-        if running != LIMIT and table.peg(last, 1, _LAST if over else _GO, (), events):
+        if running != LIMIT and table.peg(last, 1, _LAST if over else _GO, None, events):
             return True
         if over or table.setup.play_once:
             return True

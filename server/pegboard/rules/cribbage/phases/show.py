@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
-from pegboard.rules.cribbage.events import CribShown, HandShown, Reason, make
-from pegboard.rules.cribbage.lazy_items import LazyItems
+from pegboard.rules.cribbage.events import Counted, CribShown, HandShown, Reason, make
 from pegboard.rules.cribbage.phases.deal import SOLITAIRE_DEALS
-from pegboard.rules.cribbage.scoring.show import show_items, show_points
+from pegboard.rules.cribbage.scoring.show import show_points
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.game import Seat
 
@@ -73,10 +72,10 @@ def count_all(table: Table, events: list[Any]) -> None:
     rules = table.setup.rules
     for count in counts(table):
         count.lay_open(events)
-        counted = (count.effective, count.starter, count.reason is _CRIB, rules)
-        points = show_points(*counted)
-        items = LazyItems(show_items, counted) if points else ()
-        if table.peg(count.seat, points, count.reason, items, events):
+        cards, starter = count.effective, count.starter
+        points = show_points(cards, starter, count.reason is _CRIB, rules)
+        counted = Counted(cards, starter, 0, rules)
+        if table.peg(count.seat, points, count.reason, counted, events):
             return
         if not points and charge_zero(table, count.seat, events):
             return
@@ -92,14 +91,13 @@ def count_plain(table: Table, events: list[Any]) -> None:
         cards = table.kept[seat]
         events.append(make(HandShown, (seat, cards, 0)))
         points = show_points(cards, starter, False, rules)
-        items = LazyItems(show_items, (cards, starter, False, rules)) if points else ()
-        if table.peg(seat, points, _HAND, items, events):
+        counted = make(Counted, (cards, starter, 0, rules))
+        if table.peg(seat, points, _HAND, counted, events):
             return
     cards, seat = table.crib, table.crib_owner
     events.append(make(CribShown, (seat, cards)))
     points = show_points(cards, starter, True, rules)
-    items = LazyItems(show_items, (cards, starter, True, rules)) if points else ()
-    table.peg(seat, points, _CRIB, items, events)
+    table.peg(seat, points, _CRIB, make(Counted, (cards, starter, 0, rules)), events)
 
 
 def charge_zero(table: Table, seat: Seat, events: list[Any]) -> bool:
@@ -113,7 +111,7 @@ def charge_zero(table: Table, seat: Seat, events: list[Any]) -> bool:
     if game.back_up_10:
         score = table.scores[table.setup.sides[seat]]
         if score > 0:
-            table.peg(seat, -min(BACK_UP, score), Reason.BACK_UP, (), events)
+            table.peg(seat, -min(BACK_UP, score), Reason.BACK_UP, None, events)
     return False
 
 
@@ -125,7 +123,7 @@ def _penalty(table: Table, seat: Seat, events: list[Any]) -> bool:
         side = setup.sides[other]
         if side not in paid:
             paid.add(side)
-            if table.peg(other, 1, Reason.ZERO_PENALTY, (), events):
+            if table.peg(other, 1, Reason.ZERO_PENALTY, None, events):
                 return True
     return False
 

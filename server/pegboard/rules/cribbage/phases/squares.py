@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pegboard.rules.cards import NO_CARD, Card
-from pegboard.rules.cribbage.events import CardPlaced, CardTurned, HandShown, Reason
+from pegboard.rules.cribbage.events import CardPlaced, CardTurned, Counted, HandShown, Reason
 from pegboard.rules.cribbage.moves import Place
 from pegboard.rules.cribbage.phases.deal import shuffle
 from pegboard.rules.cribbage.phases.phase import PhaseState, illegal, not_your_turn
-from pegboard.rules.cribbage.scoring.show import show_items, show_points
+from pegboard.rules.cribbage.scoring.show import show_points
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Phase
 from pegboard.rules.game import Choices, Seat
@@ -85,6 +85,6 @@ def count_lines(table: Table, events: list[Any]) -> None:
     for line, cards in enumerate(rows + columns):
         events.append(HandShown(0, cards, line))
         points = show_points(cards, table.starter, False, rules)
-        items = show_items(cards, table.starter, False, rules)
-        table.peg(0, points, Reason.HAND, items, events)
+        counted = Counted(cards, table.starter, 0, rules)
+        table.peg(0, points, Reason.HAND, counted, events)
     table.over = True

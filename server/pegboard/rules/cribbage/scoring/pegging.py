@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pegboard.rules.cards import RANK, Card
-from pegboard.rules.cribbage.events import Item, ItemKind
+from pegboard.rules.cribbage.scoring.items import Item, ItemKind
 from pegboard.rules.cribbage.scoring.show import PLAIN, ZERO, ShowRules
 
 _LONGEST_RUN: Final = 8

@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from pegboard.rules.cards import RANK, VALUE, Card, by_card
-from pegboard.rules.cribbage.events import ItemKind
+from pegboard.rules.cribbage.scoring.items import ItemKind
 
 _PRIMES = (43, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
 PRIME: Final[tuple[int, ...]] = by_card(lambda card: _PRIMES[RANK[card]])

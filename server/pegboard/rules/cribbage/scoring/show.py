@@ -13,7 +13,7 @@ from itertools import product
 from typing import Final, NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, PACK, RANK, SUIT, Card, by_card
-from pegboard.rules.cribbage.events import Item, ItemKind
+from pegboard.rules.cribbage.scoring.items import Item, ItemKind
 from pegboard.rules.cribbage.scoring.rank_table import (
     PRIME,
     TABLE,
