@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pegboard.matches.clock import MILLISECOND, TICK_NS
+from pegboard.matches.clock import MILLISECOND
+from pegboard.matches.deadlines import TICK_NS
 from pegboard.matches.host import CreateRequest, HostSettings, MatchHost
 from pegboard.matches.mailbox import Mailbox
-from pegboard.matches.match import Match
+from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import MatchSpec, TimeControl
 from pegboard.matches.store.sqlite import Durability, open_store
 from pegboard.rules.errors import (
@@ -296,9 +297,11 @@ class Hosted:
             self.deadlines.tick(self.time.ns)
         await self.stored()
 
-    async def begin(self, *bots: str, id: str = "m", **spec: Any) -> Match:
+    async def begin(self, *bots: str, id: str = "m", **spec: Any) -> RunningMatch:
         """Create one match of the bots."""
-        return (await self.host.create([request(*bots, id=id, **spec)]))[0]
+        (match,) = await self.host.create([request(*bots, id=id, **spec)])
+        assert isinstance(match, RunningMatch)
+        return match
 
 
 def request(*bots: str, id: str = "", request_id: str = "", **spec: Any) -> CreateRequest:
@@ -319,7 +322,9 @@ async def opened(
     return host
 
 
-def play(host: Hosted, match: Match, mailboxes: Mapping[str, Mailbox], moves: int = 1000) -> int:
+def play(
+    host: Hosted, match: RunningMatch, mailboxes: Mapping[str, Mailbox], moves: int = 1000
+) -> int:
     """Let all seats answer with the first listed move, up to so many times. Returns how many."""
     made = 0
     while made < moves:

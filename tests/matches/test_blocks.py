@@ -10,7 +10,7 @@ from tests.matches.fakes import Hosted, opened, request
 
 from pegboard.errors import InvalidRequest
 from pegboard.matches.host import CreateRequest
-from pegboard.matches.match import Match
+from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store.sqlite import Durability
 
@@ -85,11 +85,11 @@ async def test_a_server_fault_does_not_count(monkeypatch: pytest.MonkeyPatch) ->
     await host.forfeit("m0", 0, "gone")
     fault(host, two)
     await host.stored()
-    assert two.result is not None
+    assert two.finished is not None
     assert host.is_sealed(one)
 
 
-def fault(host: Hosted, match: Match) -> None:
+def fault(host: Hosted, match: RunningMatch) -> None:
     """Let the server make an error in a match."""
     try:
         raise ZeroDivisionError

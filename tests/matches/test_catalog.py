@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pegboard.matches.host import CreateRequest, MatchHost
-from pegboard.matches.match import Match
 from pegboard.matches.rejection import RejectionReason
+from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store.sqlite import Durability, open_store
 from pegboard.rules import catalog
@@ -34,7 +34,7 @@ OLD = [
 FREE = (RejectionReason.CLAIM_TOO_HIGH, RejectionReason.MUST_GO_OUT)
 
 
-def play(host: MatchHost, match: Match, rng: random.Random, moves: int) -> None:
+def play(host: MatchHost, match: RunningMatch, rng: random.Random, moves: int) -> None:
     """One bot at all seats plays random moves; a claim that is refused is made anew (X-19, X-05)."""
     box = host.connect("a", events=True)
     for _ in range(moves):
@@ -58,7 +58,21 @@ def play(host: MatchHost, match: Match, rng: random.Random, moves: int) -> None:
             assert found is None or found.reason in OVER, found
 
 
-def needed(match: Match, seat: int) -> int:
+async def running(host: MatchHost, request: CreateRequest) -> RunningMatch:
+    """Create a match."""
+    (match,) = await host.create([request])
+    assert isinstance(match, RunningMatch)
+    return match
+
+
+def found(host: MatchHost, match_id: str) -> RunningMatch:
+    """Find a match that runs."""
+    match = host.get(match_id)
+    assert isinstance(match, RunningMatch)
+    return match
+
+
+def needed(match: RunningMatch, seat: int) -> int:
     """Return what the seat needs to go out in a game of cribbage."""
     state: Any = match.state
     side = state.table.setup.sides[seat]
@@ -75,22 +89,22 @@ async def test_a_variant_is_played_stopped_resumed_and_proven(variant: str, tmp_
         host = MatchHost(store)
         await host.open()
         spec = MatchSpec(variant, ("a",) * seats, seed=rng.randbytes(32))
-        (match,) = await host.create([CreateRequest(spec)])
+        match = await running(host, CreateRequest(spec))
         play(host, match, rng, 4)
         before = (match.log.moves(), match.log.digest())
-        turns = [player.turn and player.turn.turn_id for player in match.players]
+        turns = [seated.turn and seated.turn.turn_id for seated in match.seats]
         await host.close()
 
         host = MatchHost(open_store(path, Durability.BATCHED))
         await host.open()
-        match = host.get(match.id)
+        match = found(host, match.id)
         assert (match.log.moves(), match.log.digest()) == before
-        assert [player.turn and player.turn.turn_id for player in match.players] == turns
+        assert [seated.turn and seated.turn.turn_id for seated in match.seats] == turns
         play(host, match, rng, 5000)
         await host.stored()
-        assert match.result is not None
-        assert match.result.termination is Termination.NORMAL
-        record = match.record(reveal_seed=True)
+        assert match.finished is not None
+        assert match.finished.result.termination is Termination.NORMAL
+        record = match.finished.record(reveal_seed=True)
         verify(Record.from_json(record.to_json()))
         await host.close()
 
@@ -101,12 +115,12 @@ async def test_a_seat_that_has_not_moved_keeps_its_turn_while_others_discard(var
     for seats in CATALOG[variant].game.seats:
         host = MatchHost(open_store(None, Durability.MEMORY))
         await host.open()
-        (match,) = await host.create([CreateRequest(MatchSpec(variant, ("a",) * seats))])
+        match = await running(host, CreateRequest(MatchSpec(variant, ("a",) * seats)))
         turns = host.connect("a").take().turns
         first, *others = turns
         assert host.answer("a", match.id, first.seat, first.turn_id, index=0) is None
         for turn in others:
-            assert match.players[turn.seat].turn is turn
+            assert match.seats[turn.seat].turn is turn
         await host.close()
 
 
@@ -119,7 +133,7 @@ async def test_bots_play_alike_whoever_answers_first(variant: str) -> None:
         await host.open()
         seats = CATALOG[variant].game.seats[0]
         spec = MatchSpec(variant, ("a",) * seats, seed=bytes(32), nonce="n")
-        (match,) = await host.create([CreateRequest(spec)])
+        match = await running(host, CreateRequest(spec))
         box = host.connect("a")
         turns = box.take().turns
         while turns:
@@ -128,7 +142,7 @@ async def test_bots_play_alike_whoever_answers_first(variant: str) -> None:
             assert host.answer("a", match.id, turn.seat, turn.turn_id, index=index) is None
             turns += box.take().turns
         moves = match.log.moves().splitlines()
-        told.append((match.ending, sorted(moves, key=lambda move: move[0])))
+        told.append((match.ending and match.ending.result, sorted(moves, key=lambda move: move[0])))
         await host.close()
     assert told[0] == told[1]
     assert told[0][0] is not None
@@ -147,17 +161,18 @@ async def test_a_match_that_runs_goes_on_under_the_rules_that_it_was_begun_with(
         host = MatchHost(open_store(path, Durability.BATCHED))
         await host.open()
         spec = MatchSpec(old.variant, old.bots, options=old.options, nonce=old.nonce, seed=old.seed)
-        (match,) = await host.create([CreateRequest(spec, old.match)])
+        match = await running(host, CreateRequest(spec, old.match))
         make(host, match, old.moves[:half])
         await host.close()
 
     host = MatchHost(open_store(path, Durability.BATCHED))
     await host.open()
-    match = host.get(old.match)
+    match = found(host, old.match)
     assert match.rules_version == "1"
     make(host, match, old.moves[half:])
     await host.stored()
-    record = match.record(reveal_seed=True)
+    assert match.finished is not None
+    record = match.finished.record(reveal_seed=True)
     assert record == replace(old, result=record.result)
     verify(record)
     new = (await host.create([CreateRequest(replace(spec, seed=old.seed), "new")]))[0]
@@ -165,11 +180,11 @@ async def test_a_match_that_runs_goes_on_under_the_rules_that_it_was_begun_with(
     await host.close()
 
 
-def make(host: MatchHost, match: Match, moves: Sequence[str]) -> None:
+def make(host: MatchHost, match: RunningMatch, moves: Sequence[str]) -> None:
     """Let the bots of a match answer with these moves, `SEAT MOVE` each."""
     for text in moves:
         seat, move = parse_turn(match.game, text)
-        turn = match.players[seat].turn
+        turn = match.seats[seat].turn
         assert turn is not None
         bot = match.spec.bots[seat]
         assert host.answer(bot, match.id, seat, turn.turn_id, move=move) is None

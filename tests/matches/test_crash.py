@@ -37,9 +37,9 @@ async def check(path: Path, durability: Durability, said: list[str]) -> None:
         kind, match_id, what = line.split()
         match = host.get(match_id)
         if kind == "R":
-            assert match.result is not None
-            assert match.result.termination.name == what
-        elif match.result is None:
+            assert match.finished is not None
+            assert match.finished.result.termination.name == what
+        elif match.finished is None:
             assert match.log.move_count >= int(what)
         else:
             assert len(match.record(True).moves) >= int(what)
@@ -50,7 +50,9 @@ async def check(path: Path, durability: Durability, said: list[str]) -> None:
         play(host, host.running()[0], box)
         await host.stored()
     matches, _ = host.list(page_size=1000)
-    assert all(match.result and match.result.termination.name == "NORMAL" for match in matches)
+    assert all(
+        match.finished and match.finished.result.termination.name == "NORMAL" for match in matches
+    )
     assert [number for number, _ in matches[0].events(0)][-1] == matches[0].event_count
     await host.close()
 

@@ -15,6 +15,7 @@ from tests.matches.fakes import Hosted, opened, play, request
 
 from pegboard.errors import StoreError
 from pegboard.matches.host import HostSettings
+from pegboard.matches.running import RunningMatch
 from pegboard.matches.store.sqlite import Durability, open_store
 from pegboard.rules.results import Termination
 
@@ -51,8 +52,9 @@ def told(host: Hosted) -> State:
         except (StoreError, ValueError):
             state[name] = None
             continue
-        moves = match.log.moves() if match.archive is None else match.archive.moves
-        state[name] = (match.seed, match.spec, match.create_time, match.result, moves)
+        over = match.finished
+        moves = match.log.moves() if isinstance(match, RunningMatch) else match.archive.moves
+        state[name] = (match.seed, match.spec, match.create_time, over and over.result, moves)
     return state
 
 
@@ -164,12 +166,12 @@ async def test_a_match_whose_deal_is_damaged_ends_alone(
             name: before[name] for name in before if name != "r1"
         }
         match = host.get("r1")
-        assert match.result is not None
-        assert match.result.termination is Termination.SERVER_FAULT
-        assert "damaged" in match.result.detail
+        assert match.finished is not None
+        assert match.finished.result.termination is Termination.SERVER_FAULT
+        assert "damaged" in match.finished.result.detail
         assert match.spec.label == "cup"
         assert match.spec.bots == ()
-        match.record(True)
+        match.finished.record(True)
         await host.close()
     host = await opened(path, Durability.BATCHED)
     names = [match.id for match in await anext(host.finished("cup", include_earlier=True))]

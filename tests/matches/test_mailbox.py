@@ -104,9 +104,10 @@ async def test_events_come_only_to_those_who_want_them_and_from_the_start() -> N
     assert host.resign("b", "m", 1) is None
     await host.stored()
     last = eager.take()
-    assert last.events == [(match, 0, 2)]
-    assert match.events(2) == [(3, match.result)]
-    assert last.ended == [match]
+    assert match.finished is not None
+    assert last.events == [(match.finished, 0, 2)]
+    assert match.finished.events(2) == [(3, match.finished.result)]
+    assert last.ended == [match.finished]
     assert deaf.take().events == []
     assert not eager.take()
 

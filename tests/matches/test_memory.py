@@ -19,7 +19,18 @@ from pegboard.matches.host import HostSettings
 from pegboard.matches.spec import TimeControl
 from pegboard.matches.store.sqlite import Durability
 
-KINDS = ("Match", "Player", "OpenTurn", "Bot", "Mailbox", "SeatClock", "Log", "Future", "Task")
+KINDS = (
+    "RunningMatch",
+    "FinishedMatch",
+    "SeatedBot",
+    "OpenTurn",
+    "BotState",
+    "Mailbox",
+    "SeatClock",
+    "Log",
+    "Future",
+    "Task",
+)
 SETTINGS = HostSettings(finished_kept=8, events_kept=4, reconnect_s=2)
 A_DAY = TimeControl(move_ms=86_400_000, startup_ms=86_400_000)
 
@@ -79,7 +90,7 @@ async def grown(path: Path | None, rounds: int) -> Counter[str]:
     before = counts()
     await churn(host, range(rounds, 2 * rounds))
     after = counts()
-    assert len(host._attendance.bots) == 0
+    assert len(host._bots.known) == 0
     assert len(host.deadlines) < 300
     await host.close()
     return after - before
@@ -119,14 +130,19 @@ async def test_who_waits_no_longer_is_not_remembered() -> None:
         )
     ]
     await settle()
-    bot = host._attendance.bots["b"]
-    assert len(host._watching._waiters) == len(match.log.waiters) == len(bot.pollers) == 3
+    bot = host._bots.known["b"]
+    assert len(host._subscriptions._waiters) == len(match.log.waiters) == len(bot.pollers) == 3
     for task in waiting:
         task.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
-    left = (host._watching._waiters, match.log.waiters, bot.pollers, host._store_waiters)
+    left = (
+        host._subscriptions._waiters,
+        match.log.waiters,
+        bot.pollers,
+        host._commits._state_waiters,
+    )
     assert not any(left)
-    assert "b" not in host._attendance.bots
+    assert "b" not in host._bots.known
     await host.close()
 
 

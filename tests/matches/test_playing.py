@@ -10,13 +10,13 @@ from tests.matches.fakes import Boom, Claim, Guard, Hosted, Stranger, Take, open
 from pegboard.errors import UnknownMatch, UnknownSeat
 from pegboard.matches.host import HostSettings
 from pegboard.matches.mailbox import Mailbox
-from pegboard.matches.match import Match, OpenTurn
 from pegboard.matches.rejection import RejectionReason
+from pegboard.matches.running import OpenTurn, RunningMatch
 from pegboard.rules.record import Record
 from pegboard.rules.results import Termination
 
 
-async def guarded(stones: int = 10, **settings: Any) -> tuple[Hosted, Match, OpenTurn]:
+async def guarded(stones: int = 10, **settings: Any) -> tuple[Hosted, RunningMatch, OpenTurn]:
     """A match in which both seats have guarded, and the turn that is open."""
     host = await opened(settings=HostSettings(**settings))
     boxes = {name: host.connect(name) for name in "ab"}
@@ -37,10 +37,10 @@ def say(host: Hosted, turn: OpenTurn, **answer: Any) -> Any:
     return host.answer(bot, turn.match.id, turn.seat, turn.turn_id, **answer)
 
 
-async def result_of(host: Hosted, match: Match) -> Any:
+async def result_of(host: Hosted, match: RunningMatch) -> Any:
     """The result, once it is published."""
     await host.stored()
-    return match.result
+    return match.finished and match.finished.result
 
 
 async def test_a_match_is_played_to_its_outcome() -> None:
@@ -49,18 +49,22 @@ async def test_a_match_is_played_to_its_outcome() -> None:
     boxes = {name: host.connect(name) for name in "ab"}
     match = await host.begin("a", "b")
     assert play(host, match, boxes) == 12
-    assert match.result is None, "published before it is stored"
+    before = match.finished
     result = await result_of(host, match)
+    assert before is None, "published before it is stored"
     assert result.termination is Termination.NORMAL
     assert result.points in ((1.0, 0.0), (0.0, 1.0))
-    assert [box.take().ended for box in boxes.values()] == [[match], [match]]
-    record = match.record(reveal_seed=True)
+    assert [box.take().ended for box in boxes.values()] == [[match.finished], [match.finished]]
+    assert match.finished is not None
+    record = match.finished.record(reveal_seed=True)
     assert Record.from_json(record.to_json()) == record
     assert len(record.moves) == 12
     assert record.seed == bytes(32)
-    assert match.record(reveal_seed=False).seed is None
-    assert match.events(0)[-1] == (match.event_count, match.result)
-    assert [number for number, _ in match.events(0)] == list(range(1, match.event_count + 1))
+    assert match.finished.record(reveal_seed=False).seed is None
+    assert match.finished.events(0)[-1] == (match.finished.event_count, result)
+    assert [number for number, _ in match.finished.events(0)] == list(
+        range(1, match.finished.event_count + 1)
+    )
 
 
 async def test_a_bot_may_sit_at_several_seats_or_alone() -> None:
@@ -72,8 +76,8 @@ async def test_a_bot_may_sit_at_several_seats_or_alone() -> None:
     assert both.seats_of("a") == (0, 1)
     play(host, both, {"a": box})
     assert (await result_of(host, both)).termination is Termination.NORMAL
-    assert alone.result is not None
-    assert alone.result.points == (1.0,)
+    assert alone.finished is not None
+    assert alone.finished.result.points == (1.0,)
 
 
 async def test_a_listed_move_may_be_named_by_index_or_typed_with_or_without_its_number() -> None:
@@ -102,7 +106,7 @@ async def test_all_seats_of_a_phase_are_asked_at_once_and_keep_their_turns() -> 
     assert [(turn.seat, turn.turn_id) for turn in turns] == [(0, 1), (1, 1), (2, 1)]
     assert say(host, turns[2], index=0) is None
     assert box.take().turns == []
-    assert [player.turn for player in match.players] == [turns[0], turns[1], None]
+    assert [seated.turn for seated in match.seats] == [turns[0], turns[1], None]
     assert say(host, turns[0], index=1) is None
     assert say(host, turns[1], index=2) is None
     assert taken(box).turn_id == 2, "by seat, whoever answered first"
@@ -141,7 +145,7 @@ async def test_the_last_answer_may_come_again_after_the_end() -> None:
     host, match, turn = await guarded(stones=3)
     assert say(host, turn, index=2) is None
     await host.stored()
-    assert match.result is not None
+    assert match.finished is not None
     assert say(host, turn, index=2) is None
     rejection = say(host, turn, index=0)
     assert rejection.reason is RejectionReason.MATCH_OVER
@@ -198,7 +202,7 @@ async def test_an_illegal_answer_costs_an_attempt_and_nothing_else(answer: dict[
     assert rejection.reason is RejectionReason.ILLEGAL_MOVE
     assert rejection.attempts_left == 2
     assert rejection.detail
-    assert match.players[turn.seat].turn is turn
+    assert match.seats[turn.seat].turn is turn
     assert say(host, turn, index=0) is None
 
 
@@ -271,7 +275,7 @@ async def test_a_claim_that_would_not_go_out_is_refused() -> None:
         assert (rejection.reason, rejection.attempts_left) == (RejectionReason.MUST_GO_OUT, left)
     assert say(host, turn, move=Claim(3)) is None
     assert match.ending is not None
-    assert match.ending.termination is Termination.NORMAL
+    assert match.ending.result.termination is Termination.NORMAL
 
 
 async def test_a_claim_too_high_never_stands_as_one_too_low_to_go_out() -> None:
@@ -314,11 +318,11 @@ async def test_a_bot_resigns_once() -> None:
 async def test_a_match_is_cancelled_without_a_result_and_a_finished_one_stays() -> None:
     """A match is cancelled without a result and a finished one stays."""
     host, match, _ = await guarded()
-    assert await host.cancel("m") is match
-    assert match.result is not None
-    assert match.result.termination is Termination.CANCELLED
-    assert match.result.points == ()
-    assert (await host.forfeit("m", 0, "late")).result == match.result
+    assert await host.cancel("m") is match.finished
+    assert match.finished is not None
+    assert match.finished.result.termination is Termination.CANCELLED
+    assert match.finished.result.points == ()
+    assert (await host.forfeit("m", 0, "late")).result == match.finished.result
     with pytest.raises(UnknownMatch, match="'nope'"):
         await host.cancel("nope")
 
@@ -329,6 +333,6 @@ async def test_a_crash_is_reported_by_the_organiser() -> None:
     with pytest.raises(UnknownSeat, match="no seat 2"):
         await host.forfeit("m", 2, "gone")
     await host.forfeit("m", 1, "exit status 3")
-    assert match.result is not None
-    assert match.result.termination is Termination.CRASH
-    assert match.result.detail == "b (seat 1) in match m: exit status 3"
+    assert match.finished is not None
+    assert match.finished.result.termination is Termination.CRASH
+    assert match.finished.result.detail == "b (seat 1) in match m: exit status 3"

@@ -6,7 +6,7 @@ import pytest
 from tests.matches.fakes import Hosted, opened
 
 from pegboard.matches.host import HostSettings
-from pegboard.matches.match import Match
+from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import TimeControl
 from pegboard.rules.results import Result, Termination
 
@@ -14,11 +14,11 @@ SETTINGS = HostSettings(lag_ms=100, lag_refill_ms=10, reconnect_s=3)
 PATIENT = TimeControl(move_ms=60_000)
 
 
-async def result_of(host: Hosted, match: Match) -> Result:
+async def result_of(host: Hosted, match: RunningMatch) -> Result:
     """The result, once it is published."""
     await host.stored()
-    assert match.result is not None
-    return match.result
+    assert match.finished is not None
+    return match.finished.result
 
 
 async def test_a_match_to_which_nobody_comes_is_void() -> None:
@@ -122,7 +122,7 @@ async def test_a_match_ends_at_its_limit_by_who_has_used_the_most_time() -> None
     await host.pass_s(1, late_s=4)
     (turn,) = boxes["a"].take().turns
     assert host.answer("a", "m", 0, turn.turn_id, index=0) is None
-    assert match.players[0].clock.thought_ns == 2_000_000_000
+    assert match.seats[0].clock.thought_ns == 2_000_000_000
     await host.pass_s(7.9)
     assert match.ending is None, "the loop was late for 4 s"
     assert match.state is not None
@@ -188,7 +188,7 @@ async def test_a_turn_is_over_only_when_all_that_had_arrived_was_read() -> None:
     await host.pass_s(5)
     assert match.ending is None
     assert probe.asked == 2, "once a seat"
-    match.players[0].bot.heard += 1
+    box.message_came()
     probe.given = 2
     await host.pass_s(0.1)
     assert match.ending is None, "something came: once more"
@@ -202,10 +202,10 @@ async def test_a_turn_is_over_only_when_all_that_had_arrived_was_read() -> None:
 async def test_a_bot_that_sends_for_ever_loses_all_the_same() -> None:
     """A bot that sends for ever loses all the same."""
     host = await opened(settings=SETTINGS)
-    host.connect("a")
+    box = host.connect("a")
     match = await host.begin("a", time_control=TimeControl(move_ms=1000))
     for _ in range(400):
-        match.players[0].bot.heard += 1
+        box.message_came()
         await host.pass_s(0.01)
     assert (await result_of(host, match)).termination is Termination.TIMEOUT
 

@@ -14,10 +14,12 @@ import pytest
 from tests.matches.fakes import Claim, Guard, Hosted, Stranger, Take, opened, request
 
 from pegboard.errors import UnknownMatch, UnknownSeat
+from pegboard.matches.bots import BotState
+from pegboard.matches.finished import FinishedMatch
 from pegboard.matches.host import HostSettings
-from pegboard.matches.mailbox import Bot, Mailbox
-from pegboard.matches.match import Match, OpenTurn
+from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.rejection import RejectionReason
+from pegboard.matches.running import OpenTurn
 from pegboard.matches.spec import TimeControl
 from pegboard.matches.store.sqlite import Durability
 from pegboard.rules.errors import MatchOver
@@ -100,7 +102,7 @@ class World:
             return
         if turn is not None:
             assert bot_of(turn) == bot
-            assert turn.player.clock.started_ns
+            assert turn.seated.clock.started_ns
             self.turns[turn.match.id, turn.seat] = turn
 
     async def take(self) -> None:
@@ -116,7 +118,7 @@ class World:
                 numbers = [number for number, _ in match.events(after)]
                 assert numbers == list(range(after + 1, match.event_count + 1))
             for match in delivery.ended:
-                assert match.result is not None
+                assert match.finished is not None
                 self.told[match.id] = self.told.get(match.id, 0) + 1
 
     async def answer(self) -> None:
@@ -128,7 +130,7 @@ class World:
         plain = [move for move in turn.choices.moves if isinstance(move, Take | Guard)]
         index = self.rng.randrange(len(plain))
         over = turn.match.ending is not None
-        open_ = turn.player.turn is turn
+        open_ = turn.seated.turn is turn
         found = self.say(turn, index=index)
         assert (found is None) == open_, found
         if over:
@@ -148,13 +150,19 @@ class World:
         """Repeat an old answer, then give another."""
         if self.past:
             _, turn, index = self.rng.choice(self.past[-5:])
-            player = turn.player
             before = turn.match.log.move_count
             again = self.say(turn, index=index)
-            in_memory = self.host.get(turn.match.id) is turn.match
-            assert (again is None) == (player.last is turn and in_memory)
+            assert (again is None) == self.is_last_answer(turn)
             assert self.say(turn, index=98) is not None
             assert turn.match.log.move_count == before
+
+    def is_last_answer(self, turn: OpenTurn) -> bool:
+        """Whether the turn is known as the one that its seat has answered last."""
+        match = self.host.get(turn.match.id)
+        if not isinstance(match, FinishedMatch):
+            return turn.seated.last is turn
+        last = match.answered[turn.seat] if match.answered else None
+        return last is not None and last.turn_id == turn.turn_id
 
     def say(self, turn: OpenTurn, **answer: Any) -> Any:
         """Answer as the turn's bot."""
@@ -190,39 +198,40 @@ class World:
         """What is always so."""
         for match in self.host.running():
             assert match.state is not None
-            asked = {player.seat for player in match.players if player.turn is not None}
+            asked = {seated.seat for seated in match.seats if seated.turn is not None}
             assert asked == set(match.state.to_act())
             assert 0 <= match.log.visible <= match.log.count
-            for player in match.players:
-                assert match in player.bot.matches
-                assert player.clock.spare_ns <= 50_000_000
-        for bot in self.host._attendance.bots.values():
+            for seated in match.seats:
+                assert match in self.host._bots.known[seated.name].matches
+                assert seated.clock.spare_ns <= 50_000_000
+        for bot in self.host._bots.known.values():
             self.check_turns(bot)
 
-    def check_turns(self, bot: Bot) -> None:
+    def check_turns(self, bot: BotState) -> None:
         """A turn waits, or its clock runs; no clock stands still while a bot that is there has room."""
         turns = [turn for turn in self.open_turns(bot.name) if not turn.held]
-        clocks = [turn for turn in turns if turn.player.clock.started_ns]
-        assert bot.out == sum(turn.sent for turn in turns)
-        assert bot.running == len(clocks)
-        assert {turn for turn in clocks if not turn.sent} == set(bot.ready)
-        assert {turn for turn in turns if turn not in clocks} == set(bot.waiting)
+        clocks = [turn for turn in turns if turn.seated.clock.started_ns]
+        queue = bot.turns
+        assert queue.out == sum(turn.sent for turn in turns)
+        assert queue.running == len(clocks)
+        assert {turn for turn in clocks if not turn.sent} == set(queue.ready)
+        assert {turn for turn in turns if turn not in clocks} == set(queue.waiting)
         for turn in turns:
-            clock = turn.player.clock
+            clock = turn.seated.clock
             assert bool(clock.started_ns) != bool(clock.waiting_ns)
             assert clock.armed_ns
             assert clock.waited_ns <= WAITED_MOST_NS
-        if bot.present and bot.waiting:
-            assert bot.most
-            assert bot.running >= bot.most
+        if bot.present and queue.waiting:
+            assert queue.most
+            assert queue.running >= queue.most
 
     def open_turns(self, bot: str) -> list[OpenTurn]:
         """The bot's open turns."""
         return [
-            player.turn
+            seated.turn
             for match in self.host.running()
-            for player in match.players
-            if player.bot.name == bot and player.turn is not None
+            for seated in match.seats
+            if seated.name == bot and seated.turn is not None
         ]
 
 
@@ -258,14 +267,14 @@ async def simulate(seed: int, steps: int, path: Path | None, durability: Durabil
     finished, _ = host.list(page_size=1000)
     assert len(finished) == world.made
     for match in finished:
-        check_finished(match)
+        assert match.finished is not None
+        check_finished(match.finished)
     await host.close()
 
 
-def check_finished(match: Match) -> None:
+def check_finished(match: FinishedMatch) -> None:
     """The result is in order, and the record replays to it."""
     result = match.result
-    assert result is not None
     if result.termination in (Termination.NORMAL, Termination.CANCELLED, Termination.VOID):
         assert result.seat_at_fault is None
     else:

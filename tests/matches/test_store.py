@@ -18,7 +18,7 @@ from tests.patience import PATIENCE_S, until
 
 from pegboard.errors import StoreError
 from pegboard.matches.host import HostSettings
-from pegboard.matches.match import Match
+from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import TimeControl
 from pegboard.matches.store.rows import checksum
 from pegboard.matches.store.schema import APPLICATION_ID, SCHEMA_VERSION
@@ -144,23 +144,23 @@ async def test_a_running_match_goes_on_after_a_restart(
     assert found is not match
     assert found.spec == match.spec
     assert (found.key, found.seed, found.create_time) == (match.key, match.seed, match.create_time)
-    assert [player.clock.bank_ms for player in found.players] == [4500, 5000]
+    assert [seated.clock.bank_ms for seated in found.seats] == [4500, 5000]
     box = again.connect("a")
     (turn,) = box.take().turns
     assert (turn.seat, turn.turn_id) == (second.seat, second.turn_id) == (1, 1)
     assert again.answer("a", "m", 0, 1, index=1) is None, "the same answer, from before"
     assert again.answer("a", "m", 1, 1, index=0) is None
-    while found.result is None:
+    while found.finished is None:
         assert play(again, found, {"a": box}) < 20
         await again.stored()
-    assert again.list(label="l") == ([found], "")
+    assert again.list(label="l") == ([found.finished], "")
     await again.close()
 
     third = await opened(path, durability)
     old = third.get("m")
-    assert (old.result, old.end_time) == (found.result, found.end_time)
-    assert old.record(True) == found.record(True)
-    assert old.events(0) == found.events(0)
+    assert (old.result, old.end_time) == (found.finished.result, found.finished.end_time)
+    assert old.record(True) == found.finished.record(True)
+    assert old.events(0) == found.finished.events(0)
     assert third.running() == []
     await third.close()
 
@@ -196,9 +196,9 @@ async def test_a_match_that_no_longer_replays_ends_by_a_server_fault(tmp_path: P
     host = await opened(path, Durability.BATCHED)
     await host.stored()
     bad = host.get("bad")
-    assert bad.result is not None
-    assert bad.result.termination is Termination.SERVER_FAULT
-    assert "match bad cannot be recovered: TAKE 9 is not legal" in bad.result.detail
+    assert bad.finished is not None
+    assert bad.finished.result.termination is Termination.SERVER_FAULT
+    assert "match bad cannot be recovered: TAKE 9 is not legal" in bad.finished.result.detail
     assert bad.record(True).moves == ("0 GUARD 0", "0 TAKE 1", "0 TAKE 9")
     turns = host.connect("a").take().turns
     assert [(turn.match.id, turn.turn_id) for turn in turns] == [("good", 3)]
@@ -220,7 +220,7 @@ async def test_a_variant_that_is_gone_takes_only_its_matches_with_it(
         host = await opened(path, Durability.BATCHED)
         await host.stored()
         assert host.get("over").record(True).moves == ()
-        result = host.get("runs").result
+        result = host.get("runs").finished.result
         assert result is not None
         assert result.termination is Termination.SERVER_FAULT
         await host.close()
@@ -294,7 +294,7 @@ async def test_a_match_that_ends_in_recovery_costs_the_others_nothing(
     for _ in range(2):
         host = await opened(path, durability)
         await host.stored()
-        result = host.get("m0").result
+        result = host.get("m0").finished.result
         assert result is not None
         assert result.termination is Termination.SERVER_FAULT
         assert {name: host.get(name).log.moves() for name in names[1:]} == {
@@ -346,7 +346,7 @@ async def test_what_somebody_is_told_is_synced(durability: Durability, tmp_path:
     assert checkpointed is (durability is Durability.BATCHED), "written before, and synced now"
     await host.stored()
     assert sum("wal_checkpoint" in statement for statement in statements) == checkpointed
-    while match.result is None:
+    while match.finished is None:
         play(host, match, box)
         await host.stored()
     assert all(sync for alone, sync in synced if not alone)
@@ -410,7 +410,7 @@ async def test_an_error_while_publishing_loses_the_store_and_nobody_waits(
     host = await opened(path, Durability.BATCHED)
     match = await host.begin("a")
 
-    def broken(match: Match) -> None:
+    def broken(match: RunningMatch) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(host._registry, "finish", broken)
@@ -422,7 +422,7 @@ async def test_an_error_while_publishing_loses_the_store_and_nobody_waits(
         await host.begin("a", id="n")
     await host.close()
     host = await opened(path, Durability.BATCHED)
-    assert host.get("m").result == match.ending
+    assert host.get("m").finished.result == match.ending.result
     await host.close()
 
 
@@ -532,8 +532,8 @@ async def test_a_full_disk_refuses_work_and_loses_nothing_when_there_is_room_aga
     await host.begin("a", id="new")
     play(host, match, box, moves=5000)
     await host.stored()
-    assert match.result is not None
-    record = match.record(True)
+    assert match.finished is not None
+    record = match.finished.record(True)
     await host.close()
     host = await full_host(path, patience_s=60)
     assert host.get("m").record(True) == record
@@ -567,14 +567,14 @@ async def test_a_disk_that_stays_full_tells_nothing_that_a_restart_would_take_ba
     play(host, match, {"a": box}, moves=1)
     await settle()
     assert not box.take()
-    assert match.result is None
+    assert match.finished is None
     assert other.ending is not None
-    assert other.result is None
+    assert other.finished is None
     with pytest.raises(StoreError, match="full"):
         await host.begin("a", id="new")
     with pytest.raises(StoreError, match="full"):
         await host.stored()
-    assert host.get("over").result is not None
+    assert host.get("over").finished is not None
     await host.close()
     assert await watching == ["over"]
     host = await full_host(path, patience_s=1)

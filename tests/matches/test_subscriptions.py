@@ -15,13 +15,13 @@ from tests.matches.fakes import GAMES, Happened, Heap, Hosted, Take, opened, pla
 from pegboard.errors import AlreadyExists, InvalidRequest, UnknownMatch
 from pegboard.matches.host import CreateRequest, HostSettings
 from pegboard.matches.log import KEPT, Log
-from pegboard.matches.match import Match
+from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import MatchSpec, TimeControl
 from pegboard.rules.errors import OptionError, PegboardError, SeatsError, UnknownVariant
 from pegboard.rules.results import Result, Termination
 
 
-def ids(matches: list[Match]) -> list[str]:
+def ids(matches: list[RunningMatch]) -> list[str]:
     """The ids."""
     return [match.id for match in matches]
 
@@ -200,12 +200,9 @@ async def test_a_record_comes_only_when_the_match_is_over() -> None:
     """A record comes only when the match is over."""
     host = await opened(settings=HostSettings(events_kept=0))
     match = await host.begin("a")
-    with pytest.raises(InvalidRequest, match="still running"):
-        match.record(True)
-    await host.cancel("m")
-    match.record(True)
-    with pytest.raises(InvalidRequest, match="is over"):
-        match.view(0)
+    assert await host.cancel("m") is match.finished
+    assert match.finished is not None
+    assert match.finished.record(True).moves == ()
 
 
 async def collect(host: Hosted, after: int = 0) -> list[int]:
@@ -226,9 +223,10 @@ async def test_a_watcher_sees_all_events_once_and_then_the_end() -> None:
     await settle()
     play(host, match, box)
     await host.stored()
-    assert await early == await late == list(range(1, match.event_count + 1))
+    assert match.finished is not None
+    assert await early == await late == list(range(1, match.finished.event_count + 1))
     assert (await middle)[0] < 2 * KEPT + 20
-    assert await collect(host, after=match.event_count) == []
+    assert await collect(host, after=match.finished.event_count) == []
     assert await collect(host, after=10**6) == []
     with pytest.raises(UnknownMatch):
         await anext(host.watch("x", 0))
@@ -272,8 +270,8 @@ async def test_a_game_that_cannot_go_on_faults_alone(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("tests.matches.fakes.HeapState.outcome", lambda _: None)
     match = await host.begin("a")
     await host.stored()
-    assert match.result is not None
-    assert match.result.termination is Termination.SERVER_FAULT
+    assert match.finished is not None
+    assert match.finished.result.termination is Termination.SERVER_FAULT
 
 
 async def test_a_game_may_be_over_before_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,9 +280,9 @@ async def test_a_game_may_be_over_before_a_move(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(GAMES, "heap", Heap(stones=0))
     match = await host.begin("a", "b")
     await host.stored()
-    assert match.result is not None
-    assert match.result.termination is Termination.NORMAL
-    assert match.record(True).moves == ()
+    assert match.finished is not None
+    assert match.finished.result.termination is Termination.NORMAL
+    assert match.finished.record(True).moves == ()
 
 
 async def test_a_broken_start_creates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from tests.matches.fakes import MS, Hosted, find_game, opened, request
 
-from pegboard.matches.clock import Deadlines, SeatClock
+from pegboard.matches.clock import SeatClock
+from pegboard.matches.deadlines import Deadlines
 from pegboard.matches.host import HostSettings, MatchHost
-from pegboard.matches.match import Match, OpenTurn
+from pegboard.matches.running import OpenTurn, RunningMatch
 from pegboard.matches.spec import TimeControl
 from pegboard.matches.store.sqlite import Durability, open_store
 from pegboard.rules.results import Result, Termination
@@ -22,7 +23,7 @@ SETTINGS = HostSettings(lag_ms=100, lag_refill_ms=10, reconnect_s=3)
 
 async def asked(
     control: TimeControl = ONE_SECOND, **spec: Any
-) -> tuple[Hosted, Match, list[OpenTurn]]:
+) -> tuple[Hosted, RunningMatch, list[OpenTurn]]:
     """A match in which bot `a` has the turns of both seats, their clocks running."""
     host = await opened(settings=SETTINGS)
     box = host.connect("a")
@@ -35,11 +36,11 @@ def say(host: Hosted, turn: OpenTurn, index: int = 0) -> Any:
     return host.answer("a", "m", turn.seat, turn.turn_id, index=index)
 
 
-async def result_of(host: Hosted, match: Match) -> Result:
+async def result_of(host: Hosted, match: RunningMatch) -> Result:
     """The result, once it is published."""
     await host.stored()
-    assert match.result is not None
-    return match.result
+    assert match.finished is not None
+    return match.finished.result
 
 
 async def test_a_turn_ends_after_cap_and_allowance() -> None:
@@ -57,7 +58,7 @@ async def test_a_turn_ends_after_cap_and_allowance() -> None:
 async def test_an_answer_within_the_allowance_uses_it_up() -> None:
     """An answer within the allowance uses it up."""
     host, match, turns = await asked()
-    clock = match.players[0].clock
+    clock = match.seats[0].clock
     await host.pass_s(1.06)
     assert say(host, turns[0]) is None
     assert clock.spare_ns == (100 - 60 + 10) * MS
@@ -70,14 +71,14 @@ async def test_the_loops_lateness_is_credited() -> None:
     await host.pass_s(0.1, late_s=20)
     assert match.ending is None, "the loop was late, not the bot"
     assert say(host, turns[0]) is None
-    assert match.players[0].clock.spare_ns == 100 * MS
+    assert match.seats[0].clock.spare_ns == 100 * MS
 
 
 async def test_a_turn_found_overdue_is_over_only_after_punctual_ticks() -> None:
     """A turn found overdue is over only after punctual ticks."""
     host, match, turns = await asked()
     await host.pass_s(1.11)
-    assert match.players[0].overdue is not None
+    assert match.seats[0].overdue is not None
     assert match.ending is None
     assert say(host, turns[0]) is None, "received before the end was certain"
     assert match.ending is None
@@ -94,17 +95,17 @@ async def test_a_loop_that_is_always_busy_ends_a_turn_at_last() -> None:
 async def test_a_bank_is_charged_and_gets_its_increment() -> None:
     """A bank is charged and gets its increment."""
     host, match, turns = await asked(TimeControl(bank_ms=2000, increment_ms=100, move_ms=1500))
-    assert turns[0].time_ms(host.now_ns()) == (1500, 2100)
+    assert turns[0].time_ms(host.now_ns(), host.deadlines.lag_ns) == (1500, 2100)
     await host.pass_s(1.2)
     assert say(host, turns[0]) is None
-    assert match.players[0].clock.bank_ms == 2100 - 1200 + 100
-    assert match.players[1].clock.bank_ms == 2100
+    assert match.seats[0].clock.bank_ms == 2100 - 1200 + 100
+    assert match.seats[1].clock.bank_ms == 2100
 
 
 async def test_an_empty_bank_ends_the_turn() -> None:
     """An empty bank ends the turn."""
     host, match, turns = await asked(TimeControl(bank_ms=300, move_ms=9000))
-    assert turns[0].time_ms(host.now_ns()) == (300, 300)
+    assert turns[0].time_ms(host.now_ns(), host.deadlines.lag_ns) == (300, 300)
     await host.pass_s(0.5)
     assert (await result_of(host, match)).termination is Termination.TIMEOUT
 
@@ -119,7 +120,7 @@ async def test_a_later_turn_with_less_time_ends_at_its_own_time() -> None:
     await host.pass_s(7.9)
     assert say(host, turn) is None
     (turn,) = box.take().turns
-    assert turn.time_ms(host.now_ns())[0] == 300
+    assert turn.time_ms(host.now_ns(), host.deadlines.lag_ns)[0] == 300
     await host.pass_s(0.6)
     assert (await result_of(host, match)).termination is Termination.TIMEOUT
     await host.pass_s(10)
@@ -195,7 +196,7 @@ async def test_a_clock_runs_on_while_the_bot_is_away() -> None:
     await host.pass_s(0.4)
     box = host.connect("a")
     assert box.take().turns == [turn]
-    assert turn.time_ms(host.now_ns()) == (600, 0)
+    assert turn.time_ms(host.now_ns(), host.deadlines.lag_ns) == (600, 0)
     box.close()
     await host.pass_s(0.8)
     result = await result_of(host, match)
@@ -262,7 +263,7 @@ async def test_a_loop_that_stalls_again_and_again_makes_nobody_lose_on_time() ->
     asked = [request("a", "a", time_control=control) for _ in range(100)]
     matches = await host.create(asked)
     stalls = 0
-    while any(match.result is None for match in matches):
+    while any(match.finished is None for match in matches):
         turns = box.take().turns
         stalls += 1
         if stalls % 3 == 0:
@@ -271,6 +272,6 @@ async def test_a_loop_that_stalls_again_and_again_makes_nobody_lose_on_time() ->
         for turn in turns:
             host.answer("a", turn.match.id, turn.seat, turn.turn_id, index=0)
     assert stalls >= 12
-    terminations = {match.result.termination for match in matches if match.result}
+    terminations = {match.finished.result.termination for match in matches if match.finished}
     assert terminations == {Termination.NORMAL}
     await host.close()

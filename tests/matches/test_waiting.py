@@ -11,7 +11,7 @@ from tests.matches.fakes import MS, Hosted, opened, request, settle
 
 from pegboard.errors import TooManyRequests
 from pegboard.matches.host import HostSettings
-from pegboard.matches.match import Match, OpenTurn
+from pegboard.matches.running import OpenTurn, RunningMatch
 from pegboard.matches.spec import TimeControl
 from pegboard.matches.store.sqlite import Durability
 from pegboard.rules.errors import MatchOver
@@ -21,17 +21,17 @@ ONE_SECOND = TimeControl(move_ms=1000)
 SETTINGS = HostSettings(lag_ms=100, lag_refill_ms=10, reconnect_s=3)
 
 
-async def result_of(host: Hosted, match: Match) -> Result:
+async def result_of(host: Hosted, match: RunningMatch) -> Result:
     """The result, once it is published."""
     await host.stored()
-    assert match.result is not None
-    return match.result
+    assert match.finished is not None
+    return match.finished.result
 
 
-async def begin(host: Hosted, count: int) -> list[Match]:
+async def begin(host: Hosted, count: int) -> list[RunningMatch]:
     """Matches m0, m1... of bot `a` alone."""
     asked = [request("a", id=f"m{n}", time_control=ONE_SECOND) for n in range(count)]
-    matches: list[Match] = await host.create(asked)
+    matches: list[RunningMatch] = await host.create(asked)
     return matches
 
 
@@ -40,9 +40,9 @@ def turn_held(turn: OpenTurn) -> bool:
     return turn.held
 
 
-def running(matches: list[Match]) -> list[bool]:
+def running(matches: list[RunningMatch]) -> list[bool]:
     """Whose clocks run."""
-    return [bool(match.players[0].clock.started_ns) for match in matches]
+    return [bool(match.seats[0].clock.started_ns) for match in matches]
 
 
 async def test_a_clock_runs_whether_or_not_the_turn_is_read() -> None:
@@ -52,9 +52,11 @@ async def test_a_clock_runs_whether_or_not_the_turn_is_read() -> None:
     first, second = await begin(host, 2)
     await host.pass_s(0.4)
     turn = box.take().turns[0]
-    assert turn.time_ms(host.now_ns()) == (600, 0)
+    assert turn.time_ms(host.now_ns(), host.deadlines.lag_ns) == (600, 0)
     await host.pass_s(0.1)
-    assert turn.time_ms(host.now_ns()) == (500, 0), "started once, told again"
+    assert turn.time_ms(host.now_ns(), host.deadlines.lag_ns) == (500, 0), (
+        "started once, told again"
+    )
     assert first.ending is None
     await host.pass_s(0.7)
     assert (await result_of(host, second)).termination is Termination.TIMEOUT
@@ -67,7 +69,7 @@ async def test_a_clock_starts_when_the_bot_comes() -> None:
     await host.pass_s(5)
     assert match.ending is None
     (turn,) = host.connect("a").take().turns
-    assert turn.time_ms(host.now_ns()) == (1000, 0)
+    assert turn.time_ms(host.now_ns(), host.deadlines.lag_ns) == (1000, 0)
     await host.pass_s(1.2)
     assert (await result_of(host, match)).termination is Termination.TIMEOUT
 
@@ -79,7 +81,7 @@ async def test_a_held_turn_starts_when_the_store_releases_it(tmp_path: Path) -> 
     (match,) = await begin(host, 1)
     (turn,) = box.take().turns
     assert host.answer("a", "m0", 0, turn.turn_id, index=0) is None
-    second = match.players[0].turn
+    second = match.seats[0].turn
     assert second is not None
     assert turn_held(second)
     host.time.ns += 700 * MS
@@ -87,7 +89,7 @@ async def test_a_held_turn_starts_when_the_store_releases_it(tmp_path: Path) -> 
     await host.stored()
     await settle()
     assert not turn_held(second)
-    assert second.time_ms(host.now_ns()) == (1000, 0)
+    assert second.time_ms(host.now_ns(), host.deadlines.lag_ns) == (1000, 0)
     await host.close()
 
 
@@ -102,7 +104,10 @@ async def test_only_so_many_clocks_run_as_the_stream_takes_turns() -> None:
     assert host.answer("a", "m0", 0, first.turn_id, index=0) is None
     assert running(matches) == [False, True, True, False]
     (third,) = box.take().turns
-    assert (third.match.id, third.time_ms(host.now_ns())) == ("m2", (1000, 0))
+    assert (third.match.id, third.time_ms(host.now_ns(), host.deadlines.lag_ns)) == (
+        "m2",
+        (1000, 0),
+    )
     await host.pass_s(0.65)
     ended = [match.id for match in matches if match.ending is not None]
     assert ended == ["m1"], "the others' clocks stood still"
@@ -127,7 +132,7 @@ async def test_clocks_that_run_go_on_when_the_bot_comes_back_with_less_room() ->
     await host.pass_s(0.3)
     box = host.connect("a", max_open_turns=1)
     (turn,) = box.take().turns
-    assert turn.time_ms(host.now_ns()) == (700, 0)
+    assert turn.time_ms(host.now_ns(), host.deadlines.lag_ns) == (700, 0)
     assert running(matches) == [True, True, False]
     await host.pass_s(0.9)
     assert [match.ending is None for match in matches] == [False, False, True]
@@ -146,7 +151,7 @@ async def test_a_seat_waits_only_so_long_in_a_match() -> None:
     await host.pass_s(0.4)
     assert running([first, second]) == [True, True]
     assert box.take().turns == [], "there is no room all the same"
-    assert second.players[0].clock.waited_ns >= 3000 * MS
+    assert second.seats[0].clock.waited_ns >= 3000 * MS
     assert host.answer("a", "m0", 0, turn.turn_id, index=0) is None
     (turn,) = box.take().turns
     assert turn.match is second
@@ -167,7 +172,7 @@ async def test_being_away_is_under_the_same_limit_once_the_bot_has_come() -> Non
     boxes[name].close()
     assert host.answer(other, "m", 1 - seat, 1, index=0) is None
     await host.pass_s(0.5)
-    assert not match.players[seat].clock.started_ns
+    assert not match.seats[seat].clock.started_ns
     await host.pass_s(2)
     result = await result_of(host, match)
     assert (result.termination, result.seat_at_fault) == (Termination.DISCONNECT, seat)
@@ -181,7 +186,7 @@ async def test_a_bot_that_polls_is_asked_one_turn_at_a_time() -> None:
     turn = await host.next_turn("a", "", 0)
     assert turn is not None
     assert running(matches) == [True, False, False, False]
-    assert (await host.next_turn("a", "m2", 0)) is matches[2].players[0].turn
+    assert (await host.next_turn("a", "m2", 0)) is matches[2].seats[0].turn
     assert running(matches) == [True, False, True, False]
     assert host.answer("a", "m0", 0, turn.turn_id, index=0) is None
     host.called("a")

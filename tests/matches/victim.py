@@ -31,8 +31,8 @@ async def main(path: Path, durability: Durability) -> None:
         await box.wait()
         delivery = box.take()
         for match in delivery.ended:
-            assert match.result is not None
-            print("R", match.id, match.result.termination.name)
+            assert match.finished is not None
+            print("R", match.id, match.finished.result.termination.name)
             running -= 1
         for turn in delivery.turns:
             assert host.answer("a", turn.match.id, turn.seat, turn.turn_id, index=0) is None

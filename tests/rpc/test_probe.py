@@ -25,7 +25,7 @@ async def test_what_had_arrived_is_read_when_a_proof_is_given() -> None:
         wire = rig.wire(token_of("alice"))
         await wire.hello()
         probe = rig.server.probe
-        bot = rig.host._attendance.bot("alice")
+        bot = rig.host._bots.of("alice")
         for count in range(1, 51):
             await wire.send(heartbeat=count)
             await given(probe, probe.ask())

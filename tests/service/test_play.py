@@ -12,6 +12,7 @@ from pegboard.client import RESIGN, Bot, Turn
 from pegboard.client.testing import random_choice
 from pegboard.errors import InvalidRequest, PermissionDenied, Replaced, Silent, Unavailable
 from pegboard.matches.host import HostSettings
+from pegboard.matches.running import RunningMatch
 from pegboard.rpc.settings import Limits
 from pegboard.v1 import cribbage_pb2, match_pb2, play_pb2
 
@@ -344,6 +345,7 @@ async def test_a_view_that_fails_ends_its_match_alone(monkeypatch: pytest.Monkey
         broken = await rig.match("alice", "bob", match_id="broken")
         turn = await wire.turn()
         match = rig.host.get("broken")
+        assert isinstance(match, RunningMatch)
         monkeypatch.setattr(match, "state", Unseen(match.state))
         again = rig.wire(token_of("alice"))
         await again.hello()
@@ -362,6 +364,7 @@ async def test_a_view_that_fails_for_a_call_ends_its_match_too(
     async with serving() as rig, grpc.aio.insecure_channel(rig.address) as channel:
         broken = await rig.match("alice", "alice", match_id="broken")
         match = rig.host.get("broken")
+        assert isinstance(match, RunningMatch)
         monkeypatch.setattr(match, "state", Unseen(match.state))
         get: Any = channel.unary_unary("/pegboard.v1.PlayService/GetTurn")
         request = play_pb2.GetTurnRequest(match=broken, wait_ms=1000).SerializeToString()

@@ -18,7 +18,7 @@ from tests.service.rig import ORGANISER, metadata_of, serving, token_of
 
 from pegboard import errors
 from pegboard.client import new_match
-from pegboard.matches.match import Archive
+from pegboard.matches.finished import Archive
 from pegboard.rpc.allowance import ACCOUNTS_KEPT, Allowance, Allowances
 from pegboard.rpc.settings import Limits
 from pegboard.rpc.tokens import bearer_token, load_tokens
@@ -195,7 +195,8 @@ async def test_one_large_result_travels_alone() -> None:
         names = [await rig.match("alice", "bob") for _ in range(4)]
         for name in names:
             await rig.host.cancel(name.removeprefix("matches/"))
-        matches = [rig.host.get(name.removeprefix("matches/")) for name in names]
+        found = [rig.host.get(name.removeprefix("matches/")) for name in names]
+        matches = [match.finished for match in found if match.finished is not None]
         large = "\n".join(["0 DISCARD 5C TD"] * 20_000)
         for number in (1, 2):
             matches[number].archive = Archive(large, 1, "ab")

@@ -14,17 +14,17 @@ lost: nothing more is published, since a result that is told must be stored, and
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from traceback import format_exc
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
 from pegboard.errors import StoreError
+from pegboard.matches.finished import FinishedMatch, GameOf
 from pegboard.matches.log import lines_of
-from pegboard.matches.match import Match, OpenTurn, Player
+from pegboard.matches.running import LostMatch, OpenTurn, RunningMatch, SeatedBot
 from pegboard.matches.store.rows import Row, journal_line, result_text
 from pegboard.matches.store.sqlite import Batch, BlockChange, Durability, Store, StoreState, Texts
 from pegboard.rules.game import Seat
@@ -46,12 +46,13 @@ log = structlog.get_logger(__name__)
 class Commit:
     """One group: what is to be published once it is stored."""
 
-    __slots__ = ("batch", "ended", "shown", "snapshot", "texts", "turns", "waiters")
+    __slots__ = ("batch", "ended", "finished", "shown", "snapshot", "texts", "turns", "waiters")
 
     def __init__(self) -> None:
         self.batch = Batch()
-        self.shown: list[tuple[Match, int]] = []
-        self.ended: list[Match] = []
+        self.shown: list[tuple[RunningMatch, int]] = []
+        self.ended: list[RunningMatch | LostMatch] = []
+        self.finished: list[FinishedMatch] = []
         self.turns: list[OpenTurn] = []
         self.waiters: list[asyncio.Future[None]] = []
         self.texts = Texts()
@@ -63,43 +64,40 @@ class Commit:
         return bool(self.batch.created or self.ended or self.waiters)
 
 
-class Ledger(Protocol):
-    """Who publishes: the host."""
-
-    def committed(self, commit: Commit) -> None:
-        """The group is stored."""
-        ...
-
-    def store_changed(self) -> None:
-        """`Committer.state` is another one now."""
-        ...
-
-    def running(self) -> list[Match]:
-        """The matches whose moves a snapshot holds."""
-        ...
-
-
 class Committer:
     """Collects and commits. `holding`: turns and events wait for the store.
 
     `failure` is why the store cannot be written now, None while it can.
     """
 
-    def __init__(self, store: Store, ledger: Ledger, finish: int, patience_s: float) -> None:
+    def __init__(
+        self,
+        store: Store,
+        running: Mapping[str, RunningMatch],
+        finish: int,
+        game_of: GameOf,
+        publish: Callable[[Commit], None],
+        patience_s: float,
+    ) -> None:
         self.store = store
         self.failure: StoreError | None = None
         self.state = StoreState.WRITABLE
         self.strict = store.durability is Durability.STRICT
         self.journaled = store.durability is not Durability.MEMORY
         self.holding = self.strict
-        self.complete = False  # whether the ledger knows all running matches, as a snapshot must
-        self._ledger = ledger
+        self.complete = (
+            False  # whether `running` has all that runs in the store: a snapshot needs that
+        )
+        self._running = running
         self._finish = finish
+        self._game_of = game_of
+        self._publish = publish
+        self._state_waiters: set[asyncio.Future[None]] = set()
         self._patience_s = patience_s
         self._current = Commit()
         self._next = Commit()
         self._moves: list[tuple[int, Seat, Any, int]] = []  # (key, seat, move, bank_ms)
-        self._unseen: dict[Match, None] = {}
+        self._unseen: dict[RunningMatch, None] = {}
         self._event = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._busy = False
@@ -108,14 +106,13 @@ class Committer:
         self._snapshot_bytes = 0
         self._journal_bytes = SNAPSHOT_BYTES  # what an earlier process left is due
         self._executor = ThreadPoolExecutor(1, "pegboard-store") if self.journaled else None
-        self._task = asyncio.create_task(self._guarded_run(), name="pegboard-store")
 
     # What has happened
 
-    def moved(self, player: Player, move: Any) -> None:
-        """The player has moved; where things are held, the events are published once stored."""
-        match = player.match
-        self._moves.append((match.key, player.seat, move, player.clock.journal_bank_ms))
+    def moved(self, seated: SeatedBot, move: Any) -> None:
+        """Note a move; while things are held, its events are published once it is stored."""
+        match = seated.match
+        self._moves.append((match.key, seated.seat, move, seated.clock.journal_bank_ms))
         if self.holding:
             self._unseen[match] = None
         if self.strict:
@@ -129,9 +126,14 @@ class Committer:
         self._next.turns.append(turn)
         self._event.set()
 
-    def ended(self, match: Match) -> None:
-        """The match is over; its result is published once stored."""
+    def ended(self, match: RunningMatch) -> None:
+        """Note that a match is over; its result is published once it is stored."""
         self._unseen.pop(match, None)
+        self._next.ended.append(match)
+        self._event.set()
+
+    def lost(self, match: LostMatch) -> None:
+        """Note that a match of the store cannot go on."""
         self._next.ended.append(match)
         self._event.set()
 
@@ -160,25 +162,14 @@ class Committer:
         self._event.set()
         await waiter
 
-    async def close(self) -> None:
-        """Commit what is left and stop."""
+    def close(self) -> None:
+        """Let `run` commit what is left and end."""
         self._closing.set()
         self._event.set()
-        await self._task
-        if self._executor is not None:
-            self._executor.shutdown()
 
     # Committing
 
-    async def _guarded_run(self) -> None:
-        """Commit until closed; an error of ours must not leave everybody waiting for ever."""
-        try:
-            await self._run()
-        except Exception:
-            log.error("committing failed", traceback=format_exc())
-            self._lose(StoreError("the server made an error while storing; restart it"))
-
-    def _lose(self, error: StoreError) -> None:
+    def lose(self, error: StoreError) -> None:
         """Give up: callers that wait are told, and nothing is published from now on."""
         self.failure, self.holding = error, True
         for commit in (self._current, self._next):
@@ -188,7 +179,31 @@ class Committer:
     def _change(self, state: StoreState) -> None:
         if state is not self.state:
             self.state = state
-            self._ledger.store_changed()
+            waiters, self._state_waiters = self._state_waiters, set()
+            for waiter in waiters:
+                if not waiter.done():
+                    waiter.set_result(None)
+
+    async def left(self, state: StoreState) -> StoreState:
+        """Wait until the store is in another state, and return that."""
+        while self.state is state:
+            waiter = asyncio.get_running_loop().create_future()
+            self._state_waiters.add(waiter)
+            try:
+                await waiter
+            finally:
+                self._state_waiters.discard(waiter)
+        return self.state
+
+    async def run(self) -> None:
+        """Commit until closed, or until the store is lost."""
+        try:
+            await self._run()
+        finally:
+            if self.failure is None:
+                self.failure = StoreError("the store is closed; start the server again")
+            if self._executor is not None:
+                self._executor.shutdown()
 
     async def _run(self) -> None:
         while not (self._closing.is_set() and self._idle()):
@@ -215,41 +230,29 @@ class Committer:
         due = self._journal_bytes >= max(SNAPSHOT_BYTES, 4 * self._snapshot_bytes)
         commit.snapshot = self.journaled and self.complete and due
         if commit.snapshot:
-            journal = [line for match in self._ledger.running() for line in _snapshot(match)]
+            journal = [
+                line
+                for match in self._running.values()
+                if match.ending is None
+                for line in _snapshot(match)
+            ]
         else:
             journal = [
                 journal_line(key, seat, move.text(), bank_ms) for key, seat, move, bank_ms in moves
             ]
         batch = commit.batch
         batch.journal = journal
-        batch.finished = [self._finished(match) for match in commit.ended]
-        batch.ended = [_block_change(match) for match in commit.ended if match.spec.block]
+        for match in commit.ended:
+            self._finish += 1
+            commit.finished.append(match.finish(self._finish, self._game_of))
+        batch.finished = [_finished_row(match) for match in commit.finished]
+        batch.ended = [_block_change(match) for match in commit.finished if match.spec.block]
         commit.texts = batch.texts()
         size = len(commit.texts.journal)
         self._journal_bytes = size if commit.snapshot else self._journal_bytes + size
         if commit.snapshot:
             self._snapshot_bytes = size
         return commit
-
-    def _finished(self, match: Match) -> Row:
-        self._finish += 1
-        match.finish = self._finish
-        assert match.ending is not None
-        return Row(
-            match.key,
-            match.id,
-            request_id="",
-            label="",
-            block="",
-            spec="",
-            seed=b"",
-            rules_version="",
-            create_time=0.0,
-            finish=match.finish,
-            end_time=match.end_time,
-            result=result_text(match.ending),
-            **match.close()._asdict(),
-        )
 
     async def _commit(self, commit: Commit) -> bool:
         """Write until it is written; whether it is."""
@@ -264,14 +267,14 @@ class Committer:
             self._refuse(commit, error)
             self._refuse(self._next, error)
             if self._closing.is_set() or loop.time() >= give_up:
-                self._lose(error)
+                self.lose(error)
                 return False
             await self._pause()
         if self.failure is not None:
             log.info("store can be written again")
         self.failure, self.holding, self._busy = None, self.strict, False
         self._change(StoreState.WRITABLE)
-        self._ledger.committed(commit)
+        self._publish(commit)
         for waiter in commit.waiters:
             if not waiter.done():
                 waiter.set_result(None)
@@ -316,17 +319,37 @@ class Committer:
                 waiter.set_exception(error)
 
 
-def _block_change(match: Match) -> BlockChange:
-    assert match.ending is not None
-    rated = int(match.ending.termination not in UNRATED)
+def _finished_row(match: FinishedMatch) -> Row:
+    """Return the columns that a match gets when it is over; the others are in the store."""
+    return Row(
+        match.key,
+        match.id,
+        request_id="",
+        label="",
+        block="",
+        spec="",
+        seed=b"",
+        rules_version="",
+        create_time=0.0,
+        finish=match.finish,
+        end_time=match.end_time,
+        result=result_text(match.result),
+        moves=match.archive.moves,
+        event_count=match.archive.event_count,
+        events_digest=match.archive.events_digest,
+    )
+
+
+def _block_change(match: FinishedMatch) -> BlockChange:
+    rated = int(match.result.termination not in UNRATED)
     return BlockChange(match.spec.block, match.spec.block_matches, rated, -1)
 
 
-def _snapshot(match: Match) -> list[str]:
+def _snapshot(match: RunningMatch) -> list[str]:
     """Return the lines of all moves of a running match and of its banks."""
     lines = [f"{match.key} {line}" for line in lines_of(match.log.moves())]
-    for player in match.players:
-        bank_ms = player.clock.journal_bank_ms
+    for seated in match.seats:
+        bank_ms = seated.clock.journal_bank_ms
         if bank_ms >= 0:
-            lines.append(journal_line(match.key, player.seat, "", bank_ms))
+            lines.append(journal_line(match.key, seated.seat, "", bank_ms))
     return lines

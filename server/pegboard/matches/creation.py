@@ -14,13 +14,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pegboard.errors import AlreadyExists, InvalidRequest
+from pegboard.matches.clock import MILLISECOND
 from pegboard.matches.match import Match
 from pegboard.matches.registry import MATCH_ID, Registry
+from pegboard.matches.running import AnyMatch, RunningMatch
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store.rows import Row, shared, spec_text
 from pegboard.matches.store.sqlite import BlockChange
 from pegboard.rules import catalog
+from pegboard.rules.game import Game
 from pegboard.rules.plain import quoted
 from pegboard.rules.shuffle import SEED_BYTES
 
@@ -43,20 +46,28 @@ class CreateRequest(NamedTuple):
     request_id: str = ""
 
 
-class Batch:
-    """What one call creates: `rows` for the store, `matches` dealt, `wanted` by request.
+class Deal(NamedTuple):
+    """A match that is to be dealt."""
 
-    `begun` tells what the matches are to their blocks.
+    match: Match
+    game: Game
+
+
+class Batch:
+    """What one call creates: `rows` for the store, `deals` to make, `matches` dealt.
+
+    `wanted` is by request; `begun` tells what the matches are to their blocks.
     """
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.begun: list[BlockChange] = []
-        self.matches: list[Match] = []
-        self.wanted: list[Match | asyncio.Future[Match]] = []
-        self.promises: dict[str, asyncio.Future[Match]] = {}
+        self.deals: list[Deal] = []
+        self.matches: list[RunningMatch] = []
+        self.wanted: list[AnyMatch | asyncio.Future[RunningMatch]] = []
+        self.promises: dict[str, asyncio.Future[RunningMatch]] = {}
 
-    async def result(self) -> list[Match]:
+    async def result(self) -> list[AnyMatch]:
         """Return the matches by request."""
         return [await each if isinstance(each, asyncio.Future) else each for each in self.wanted]
 
@@ -68,7 +79,8 @@ class Creation:
         self._registry = registry
         self._settings = settings
         self._ids: set[str] = set()
-        self._requests: dict[str, asyncio.Future[Match]] = {}
+        self._requests: dict[str, asyncio.Future[RunningMatch]] = {}
+        self._spare_ns = settings.lag_ms * MILLISECOND
 
     async def prepare(self, requests: Sequence[CreateRequest]) -> Batch:
         """Check all requests, reserve their ids and deal; `settle` must follow.
@@ -83,8 +95,8 @@ class Creation:
         try:
             for request in requests:
                 batch.wanted.append(self._reserve(CreateRequest(*request), batch))
-            for number, match in enumerate(batch.matches, 1):
-                match.begin()
+            for number, (match, game) in enumerate(batch.deals, 1):
+                batch.matches.append(RunningMatch(match, game, self._spare_ns))
                 if number % _DEALS_AT_ONCE == 0:
                     await asyncio.sleep(0)
         except BaseException as error:
@@ -97,15 +109,17 @@ class Creation:
         for row in batch.rows:
             self._ids.discard(row.id)
             self._requests.pop(row.request_id, None)
-        for match in batch.matches:
-            promise = batch.promises[match.id]
-            if error is None:
-                promise.set_result(match)
-            else:
-                promise.set_exception(error)
-                promise.exception()  # or asyncio warns where no caller waits
+        if error is None:
+            for match in batch.matches:
+                batch.promises[match.id].set_result(match)
+            return
+        for promise in batch.promises.values():
+            promise.set_exception(error)
+            promise.exception()  # or asyncio warns if no caller waits
 
-    def _reserve(self, request: CreateRequest, batch: Batch) -> Match | asyncio.Future[Match]:
+    def _reserve(
+        self, request: CreateRequest, batch: Batch
+    ) -> AnyMatch | asyncio.Future[RunningMatch]:
         """Add a match to the batch, or return the one this request has created before."""
         _check_text("a request_id", request.request_id, TEXT_CHARACTERS)
         if request.request_id:
@@ -117,12 +131,13 @@ class Creation:
                 return found
         match_id = request.match_id or secrets.token_hex(8)
         self._check_id(match_id)
-        row, match = self._match(match_id, request)
-        if match.spec.block:
-            batch.begun.append(self._begin_in_block(match.spec, batch))
+        row, deal = self._deal(match_id, request)
+        spec = deal.match.spec
+        if spec.block:
+            batch.begun.append(self._begin_in_block(spec, batch))
         batch.rows.append(row)
-        batch.matches.append(match)
-        promise: asyncio.Future[Match] = asyncio.get_running_loop().create_future()
+        batch.deals.append(deal)
+        promise: asyncio.Future[RunningMatch] = asyncio.get_running_loop().create_future()
         batch.promises[match_id] = promise
         self._ids.add(match_id)
         if request.request_id:
@@ -156,7 +171,7 @@ class Creation:
             )
         return BlockChange(spec.block, spec.block_matches, rated=0, running=1)
 
-    def _match(self, match_id: str, request: CreateRequest) -> tuple[Row, Match]:
+    def _deal(self, match_id: str, request: CreateRequest) -> tuple[Row, Deal]:
         spec = self._spec(request.spec, match_id)
         game = self._registry.game(spec)
         seed = request.spec.seed or secrets.token_bytes(SEED_BYTES)
@@ -176,7 +191,7 @@ class Creation:
             rules_version=version,
             create_time=now,
         )
-        return row, Match(match_id, key, spec, seed, game, now, version)
+        return row, Deal(Match(match_id, key, spec, seed, now, version), game)
 
     def _spec(self, spec: MatchSpec, match_id: str) -> MatchSpec:
         """Return the spec with defaults filled in and the seed taken out."""

@@ -1,11 +1,11 @@
 """Who is there: bots connect, poll, leave and stay away.
 
-A bot is there while a stream or a long poll of it is open. One that has not been there since a match
-began has the match's start-up time; one that has left has the time to come back. Both are decided here,
-what follows is decided by the judge.
+A bot is present while a stream or a long poll of it is open. One that has not been present since a
+match began has the match's start-up time; one that has left has the time to come back. Both are decided
+here.
 
 No bot wins a match because its opponent was missed first. A bot forfeits by being away only if another
-bot of the match is there, or was there after its time was over. Where all of them have used up their
+bot of the match is present, or was present after its time was over. If all of them have used up their
 times the match is void: no bot has come, or the network between them and the server was down.
 """
 
@@ -13,176 +13,142 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
 
 from pegboard.errors import TooManyRequests
-from pegboard.matches.clock import CONFIRM_NS, MILLISECOND, SECOND, Deadlines
-from pegboard.matches.mailbox import Bot, Mailbox
-from pegboard.matches.match import Absence, Match, MatchLimit, OpenTurn, Player
+from pegboard.matches.bots import Bots, BotState
+from pegboard.matches.clock import MILLISECOND, SECOND
+from pegboard.matches.deadlines import CONFIRM_NS, Deadlines
+from pegboard.matches.endings import Endings
+from pegboard.matches.finished import FinishedMatch
+from pegboard.matches.mailbox import Mailbox
+from pegboard.matches.running import Absence, AnyMatch, OpenTurn, RunningMatch, SeatedBot
+from pegboard.matches.settings import HostSettings
 from pegboard.rules.errors import MatchOver
 from pegboard.rules.results import Termination
 
 
-class Judge(Protocol):
-    """Who ends a match by the fault of a seat: the host."""
-
-    def forfeit_seat(self, player: Player, termination: Termination, detail: str) -> None:
-        """End the player's match."""
-        ...
-
-    def abandon(self, match: Match, termination: Termination, detail: str) -> None:
-        """End a match without a result."""
-        ...
-
-
-class Attendance:
-    """All bots of which something is known. `listening`: some bot has ever asked for events."""
+class Presence:
+    """Decides on bots that come, leave and stay away."""
 
     def __init__(
         self,
-        judge: Judge,
+        bots: Bots,
+        endings: Endings,
         deadlines: Deadlines,
         now_ns: Callable[[], int],
-        reconnect_s: float,
-        polls_max: int,
+        settings: HostSettings,
     ) -> None:
-        self.bots: dict[str, Bot] = {}
         self.closed = False
-        self.listening = False
-        self._judge = judge
+        self._bots = bots
+        self._endings = endings
         self._deadlines = deadlines
         self._now_ns = now_ns
-        self._reconnect_s = reconnect_s
-        self._reconnect_ns = int(reconnect_s * SECOND)
-        self._polls_max = polls_max
-
-    def now(self) -> int:
-        """Return the time (mailbox.Doorkeeper)."""
-        return self._now_ns()
-
-    def bot(self, name: str) -> Bot:
-        """Return what is known of the bot."""
-        bot = self.bots.get(name)
-        if bot is None:
-            bot = self.bots[name] = Bot(name, self)
-        return bot
-
-    def forget(self, bot: Bot) -> None:
-        """Drop a bot of which nothing is known but its name."""
-        known = self.bots.get(bot.name) is bot
-        if known and not bot.present and not bot.matches and not bot.armed_ns:
-            self.bots.pop(bot.name, None)
+        self._reconnect_s = settings.reconnect_s
+        self._reconnect_ns = int(settings.reconnect_s * SECOND)
+        self._polls_max = settings.polls_max
 
     def close(self) -> None:
         """End all streams and polls."""
         self.closed = True
-        for bot in self.bots.values():
-            if bot.mailbox is not None:
-                bot.mailbox.closed = True
-            bot.wake()
+        self._bots.close()
 
     # Coming
 
     def connect(self, name: str, max_open_turns: int, with_events: bool) -> Mailbox:
         """Return a new mailbox for the bot, replacing an older one; its open turns come (again)."""
-        bot = self.bot(name)
-        if bot.mailbox is not None:
-            bot.mailbox.replace()
-        self.listening = self.listening or with_events
-        bot.unary = False
-        bot.most = max_open_turns
-        bot.mailbox = Mailbox(bot, max_open_turns, with_events)
-        bot.ask_again()
-        return bot.mailbox
+        bots = self._bots
+        bots.listening = bots.listening or with_events
+        return bots.of(name).connect(
+            max_open_turns, with_events, self._now_ns(), self._stream_closed
+        )
 
-    async def next_turn(self, name: str, match: Match | None, wait_s: float) -> OpenTurn | None:
+    def _stream_closed(self, bot: BotState, mailbox: Mailbox) -> None:
+        if bot.disconnect(mailbox):
+            self._left(bot)
+
+    async def next_turn(self, name: str, match: AnyMatch | None, wait_s: float) -> OpenTurn | None:
         """Return an open turn of the bot, waiting for one; see `MatchHost.next_turn`."""
-        bot = self.bot(name)
+        bot = self._bots.of(name)
         if bot.polls >= self._polls_max:
             raise TooManyRequests(
                 f"{name} has {bot.polls} calls of GetTurn open; let one end before the next"
             )
-        bot.polls += 1
+        bot.begin_poll()
         self.called(name)
         try:
             async with asyncio.timeout(wait_s):
-                while (turn := self._open_turn(bot, match)) is None and not self.closed:
-                    poller = asyncio.get_running_loop().create_future()
-                    bot.pollers.append(poller)
-                    try:
-                        await poller
-                    finally:
-                        if poller in bot.pollers:  # it was not woken: its time is over
-                            bot.pollers.remove(poller)
+                while (turn := _open_turn(bot, match)) is None and not self.closed:
+                    await bot.wait_for_turn()
             if turn is not None:
-                bot.hand_out(turn)
+                bot.turns.hand_out(turn, self._now_ns())
         except TimeoutError:
             turn = None
         finally:
-            bot.polls -= 1
-            self.left(bot)
+            bot.end_poll()
+            self._left(bot)
         return turn
 
-    def _open_turn(self, bot: Bot, match: Match | None) -> OpenTurn | None:
-        """Return a turn for a poll. Raises `MatchOver` where none can come any more."""
-        if match is not None and match.result is not None:
-            raise MatchOver(f"match {match.id} is over; poll for another one, or for any")
-        return bot.open_turn(match)
-
     def called(self, name: str) -> None:
-        """The bot calls: one without a stream is there by that, and has time for one turn."""
-        bot = self.bots.get(name)
+        """Note a call of the bot: one without a stream is present by it."""
+        bot = self._bots.known.get(name)
         if bot is None:
             return
-        bot.heard += 1
+        bot.called(self._now_ns())
         if bot.mailbox is None:
-            bot.unary = True
-            bot.most = 1
-            bot.start_clocks()
-            bot.make_room()
-            self.left(bot)
+            self._left(bot)
 
-    def expect(self, match: Match, now_ns: int) -> None:
-        """A match begins: those of its bots that are not there have its start-up time."""
-        control = match.spec.time_control
-        if not all(player.bot.present for player in match.players):
-            self._deadlines.push(now_ns + control.startup_ms * MILLISECOND, match)
-        if control.match_ms:
-            limit = MatchLimit(match)
-            self._deadlines.push(limit.ends_ns(), limit)
+    def expect(self, match: RunningMatch, now_ns: int) -> None:
+        """Give the bots of a match that begins its start-up time, those that are not present."""
+        if not all(self._bots.of(name).present for name in match.bots):
+            startup_ns = match.spec.time_control.startup_ms * MILLISECOND
+            self._deadlines.push(now_ns + startup_ns, StartupDeadline(match, self))
 
-    def startup_over(self, match: Match, now_ns: int) -> int:
-        """Decide on the bots that have not been there since the match began, if it is time."""
+    def startup_over(self, match: RunningMatch, now_ns: int) -> int:
+        """Decide on the bots that have not been present since the match began, if it is time.
+
+        Returns when to ask again, or 0.
+        """
+        if match.ending is not None:
+            return 0
         ends_ns = self._startup_ends_ns(match)
         if ends_ns > now_ns:
             return ends_ns
-        for player in match.players:
-            if not player.bot.came_to(match):
+        for seated in match.seats:
+            if not self._bots.of(seated.name).came_to(match):
                 startup_s = match.spec.time_control.startup_ms / 1000
                 detail = f"did not connect within {startup_s:g} s"
-                return self.absent(player, ends_ns, now_ns, detail)
+                return self.absent(seated, ends_ns, now_ns, detail)
         return 0
 
     # Going
 
-    def left(self, bot: Bot) -> None:
-        """The bot's stream or poll has ended: the time to come back runs."""
-        bot.left_ns = self._now_ns()
-        bot.left_lag_ns = self._deadlines.lag_ns
+    def _left(self, bot: BotState) -> None:
+        """Note that a stream or a poll has ended: the time to come back runs."""
+        bot.left(self._now_ns(), self._deadlines.lag_ns)
         if self.closed or bot.present or bot.armed_ns:
             return
         if not bot.matches:
-            self.forget(bot)
+            self._bots.forget(bot)
         else:
-            bot.armed_ns = bot.left_ns + self._reconnect_ns
-            self._deadlines.push(bot.armed_ns, bot)
+            bot.arm(bot.left_ns + self._reconnect_ns)
+            self._deadlines.push(bot.armed_ns, ReturnDeadline(bot, self))
 
-    def away(self, bot: Bot, now_ns: int) -> int:
-        """Decide on the matches of a bot that has been away for too long, if it is time.
+    def away(self, bot: BotState, now_ns: int) -> int:
+        """Decide on the matches of a bot that may have been away for too long, if it is time.
+
+        Returns when to ask again, or 0.
+        """
+        bot.arm(0 if bot.present else self._away(bot, now_ns))
+        if not bot.armed_ns:
+            self._bots.forget(bot)
+        return bot.armed_ns
+
+    def _away(self, bot: BotState, now_ns: int) -> int:
+        """Decide on the matches of a bot that is away.
 
         A bot that plays by polls is not away while it thinks about a turn: that turn's clock runs.
         """
-        ends_ns = bot.left_ns + self._reconnect_ns + (self._deadlines.lag_ns - bot.left_lag_ns)
+        ends_ns = self._return_ends_ns(bot)
         if ends_ns > now_ns:
             return ends_ns
         if bot.thinks:
@@ -191,44 +157,111 @@ class Attendance:
         again_ns = 0
         for match in list(bot.matches):
             if match.created_ns <= bot.left_ns:
-                player = next(player for player in match.players if player.bot is bot)
-                again_ns = max(again_ns, self.absent(player, ends_ns, now_ns, detail))
+                try:
+                    seated = match.seats[match.spec.bots.index(bot.name)]
+                    again_ns = max(again_ns, self.absent(seated, ends_ns, now_ns, detail))
+                except Exception:
+                    self._endings.fault(match)
         return again_ns
 
-    def absent(self, player: Player, ends_ns: int, now_ns: int, detail: str) -> int:
-        """The time of a bot that is away was over at `ends_ns`: end the match, or wait for another.
+    def failed(self, match: RunningMatch) -> None:
+        """End a match whose deadline has raised the exception being handled."""
+        self._endings.fault(match)
 
-        Returns when to ask again, or 0.
+    def absent(self, seated: SeatedBot, ends_ns: int, now_ns: int, detail: str) -> int:
+        """Decide on a bot that is away and whose time was over at `ends_ns`.
+
+        Ends the match, or waits for another bot of it. Returns when to ask again, or 0.
         """
-        if not self._certain(player):
+        if not self._is_certain(seated):
             return now_ns + CONFIRM_NS
-        match = player.match
-        others = [bot for bot in match.bots() if bot is not player.bot]
+        match = seated.match
+        bots = [self._bots.of(name) for name in match.bots]
+        others = [bot for bot in bots if bot.name != seated.name]
         if any(bot.present or bot.thinks or bot.left_ns >= ends_ns for bot in others):
-            self._judge.forfeit_seat(player, Termination.DISCONNECT, detail)
-        elif all(self._time_over(bot, match, now_ns) for bot in others):
-            came = any(bot.came_to(match) for bot in match.bots())
+            self._endings.forfeit(seated, Termination.DISCONNECT, detail)
+        elif all(self._is_time_over(bot, match, now_ns) for bot in others):
+            came = any(bot.came_to(match) for bot in bots)
             why = "its bots stayed away" if came else "none of its bots connected"
             detail = f"match {match.id}: {why}; the match does not count"
-            self._judge.abandon(match, Termination.VOID, detail)
+            self._endings.abandon(match, Termination.VOID, detail)
         else:
             return now_ns + SECOND
         return 0
 
-    def _certain(self, player: Player) -> bool:
-        """Whether nothing of the bot can lie unread, of what came before its time was over."""
-        probe, left_ns = self._deadlines.probe, player.bot.left_ns
-        if player.absence is None or player.absence.left_ns != left_ns:
-            player.absence = Absence(left_ns, probe.ask())
-        return probe.passed(player.absence.proof)
+    def _is_certain(self, seated: SeatedBot) -> bool:
+        """Return whether nothing of the bot can lie unread that came before its time was over."""
+        probe, left_ns = self._deadlines.probe, self._bots.of(seated.name).left_ns
+        if seated.absence is None or seated.absence.left_ns != left_ns:
+            seated.absence = Absence(left_ns, probe.ask())
+        return probe.passed(seated.absence.proof)
 
-    def _time_over(self, bot: Bot, match: Match, now_ns: int) -> bool:
-        """Whether a bot that is away has used up its time to come, or to come back."""
+    def _is_time_over(self, bot: BotState, match: RunningMatch, now_ns: int) -> bool:
+        """Return whether a bot that is away has used up its time to come, or to come back."""
         if not bot.came_to(match):
             return self._startup_ends_ns(match) <= now_ns
-        lag_ns = self._deadlines.lag_ns - bot.left_lag_ns
-        return bot.left_ns + self._reconnect_ns + lag_ns <= now_ns
+        return self._return_ends_ns(bot) <= now_ns
 
-    def _startup_ends_ns(self, match: Match) -> int:
+    def _return_ends_ns(self, bot: BotState) -> int:
+        return bot.left_ns + self._reconnect_ns + (self._deadlines.lag_ns - bot.left_lag_ns)
+
+    def _startup_ends_ns(self, match: RunningMatch) -> int:
         lag_ns = self._deadlines.lag_ns - match.created_lag_ns
         return match.created_ns + match.spec.time_control.startup_ms * MILLISECOND + lag_ns
+
+
+def _open_turn(bot: BotState, match: AnyMatch | None) -> OpenTurn | None:
+    """Return a turn for a poll. Raises `MatchOver` if none can come any more."""
+    if match is None:
+        return bot.any_open_turn()
+    if isinstance(match, FinishedMatch) or match.finished is not None:
+        raise MatchOver(f"match {match.id} is over; poll for another one, or for any")
+    return bot.open_turn(match)
+
+
+class StartupDeadline:
+    """When the start-up time of a match is over (`deadlines.Deadline`)."""
+
+    __slots__ = ("_match", "_presence")
+
+    def __init__(self, match: RunningMatch, presence: Presence) -> None:
+        self._match = match
+        self._presence = presence
+
+    def due(self, when_ns: int, now_ns: int) -> int:
+        """Decide on the bots that have not come."""
+        return self._presence.startup_over(self._match, now_ns)
+
+    def is_spent(self) -> bool:
+        """Return whether the match is over."""
+        return self._match.ending is not None
+
+    def failed(self) -> None:
+        """End the match."""
+        self._presence.failed(self._match)
+
+
+class ReturnDeadline:
+    """When the time of a bot to come back is over (`deadlines.Deadline`)."""
+
+    __slots__ = ("_bot", "_presence")
+
+    def __init__(self, bot: BotState, presence: Presence) -> None:
+        self._bot = bot
+        self._presence = presence
+
+    def due(self, when_ns: int, now_ns: int) -> int:
+        """Decide on the matches of the bot."""
+        if when_ns != self._bot.armed_ns:
+            return 0  # another entry took over
+        return self._presence.away(self._bot, now_ns)
+
+    def is_spent(self) -> bool:
+        """Return whether no match waits for the bot to come back."""
+        return not self._bot.armed_ns
+
+    def failed(self) -> None:
+        """End the matches of the bot."""
+        self._bot.arm(0)
+        for match in list(self._bot.matches):
+            self._presence.failed(match)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict, deque
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 
 from pegboard.errors import InvalidRequest, UnknownMatch
-from pegboard.matches.match import Archive, FindGame, Match
+from pegboard.matches.finished import Archive, Ending, FinishedMatch
+from pegboard.matches.match import Match
+from pegboard.matches.running import AnyMatch, RunningMatch
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store.rows import Row, read_result, read_spec
 from pegboard.matches.store.sqlite import NUMBER_MAX, Standing, Store
-from pegboard.rules.errors import PegboardError, SeatsError
+from pegboard.rules.errors import SeatsError
 from pegboard.rules.game import Game
 from pegboard.rules.plain import quoted
 
-Matches = list[Match]
+FindGame = Callable[[str, Mapping[str, str]], Game]
+"""The catalog: variant and options to a game."""
 
 MATCH_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}", re.ASCII)
 """The shape of all ids: what has another one is no match's, and the store is not asked."""
@@ -31,13 +34,13 @@ class Registry:
 
     def __init__(self, store: Store, find_game: FindGame, settings: HostSettings) -> None:
         self.store = store
-        self.running: dict[str, Match] = {}
+        self.running: dict[str, RunningMatch] = {}
         self.last_key, self.last_finish = store.last()
         self._find_game = find_game
         self._settings = settings
-        self._finished: OrderedDict[str, Match] = OrderedDict()
+        self._finished: OrderedDict[str, FinishedMatch] = OrderedDict()
         self._finished_bytes = 0
-        self._warm: deque[Match] = deque()
+        self._warm: deque[FinishedMatch] = deque()
         self._over: OrderedDict[str, None] = OrderedDict()
 
     def game(self, spec: MatchSpec) -> Game:
@@ -50,43 +53,46 @@ class Registry:
 
     # Finding
 
-    def find(self, match_id: str) -> Match | None:
-        """Return the match, or None where there is none."""
-        match = self.running.get(match_id)
-        if match is None:
-            match = self._finished.get(match_id)
-            if match is not None:
-                self._finished.move_to_end(match_id)
-        if match is None and MATCH_ID.fullmatch(match_id):
+    def find(self, match_id: str) -> AnyMatch | None:
+        """Return the match, or None if there is none."""
+        running = self.running.get(match_id)
+        if running is not None:
+            return running
+        match = self._finished.get(match_id)
+        if match is not None:
+            self._finished.move_to_end(match_id)
+        elif MATCH_ID.fullmatch(match_id):
             row = self.store.find(match_id)
             if row is not None and row.finish:
                 match = self.load(row)
                 self._keep(match)
         return match
 
-    def get(self, match_id: str) -> Match:
+    def get(self, match_id: str) -> AnyMatch:
         """Return the match. Raises `UnknownMatch`."""
         match = self.find(match_id)
         if match is None:
             raise UnknownMatch(f"no match {quoted(match_id)}")
         return match
 
-    def by_request(self, request_id: str) -> Match | None:
+    def by_request(self, request_id: str) -> AnyMatch | None:
         """Return the match that this request has created."""
         row = self.store.find_request(request_id)
         return None if row is None else self.of(row)
 
-    def of(self, row: Row) -> Match | None:
+    def of(self, row: Row) -> AnyMatch | None:
         """Return the match of a row; None for one that runs in the store but not here.
 
         Such a one was damaged when the store was opened, or is being created.
         """
-        match = self.running.get(row.id) or self._finished.get(row.id)
-        return match if match is not None or not row.finish else self.load(row)
+        running = self.running.get(row.id)
+        if running is not None:
+            return running
+        return self.load(row) if row.finish else self._finished.get(row.id)
 
     def page(
         self, label: str, finished: bool | None, sealed: bool, page_size: int, page_token: str
-    ) -> tuple[Matches, str]:
+    ) -> tuple[list[AnyMatch], str]:
         """Return a page, newest first, and the token of the next one, "" on the last.
 
         `sealed` False: without matches of blocks that are not over. Raises `InvalidRequest` for a token
@@ -98,7 +104,7 @@ class Registry:
         token = _token(page[-1].key) if len(rows) > page_size else ""
         return [match for row in page if (match := self.of(row)) is not None], token
 
-    def finished_after(self, label: str, after: int, size: int) -> Matches:
+    def finished_after(self, label: str, after: int, size: int) -> Sequence[FinishedMatch]:
         """Return at most `size` finished matches, in the order of finishing, after `after`.
 
         They are fewer where their records are large.
@@ -107,7 +113,7 @@ class Registry:
 
     # Blocks
 
-    def is_sealed(self, match: Match) -> bool:
+    def is_sealed(self, match: AnyMatch) -> bool:
         """Whether the match is of a block that is not over."""
         block = match.spec.block
         if not block or block in self._over:
@@ -126,29 +132,27 @@ class Registry:
 
     # Keeping
 
-    def load(self, row: Row) -> Match:
+    def load(self, row: Row) -> FinishedMatch:
         """Return a finished match of the store."""
         match = self._finished.get(row.id)
         if match is None:
-            match = match_of(row)
-            with suppress(PegboardError):  # its variant may be no longer there
-                match.game = self.game(match.spec)
-            match.end_time = row.end_time
-            match.finish = row.finish
-            match.result = match.ending = read_result(row.result)
-            match.archive = Archive(row.moves, row.event_count, row.events_digest)
+            assert row.end_time is not None, "a finished match has a time of its end"
+            ending = Ending(read_result(row.result), row.end_time)
+            archive = Archive(row.moves, row.event_count, row.events_digest)
+            match = FinishedMatch(match_of(row), ending, archive, row.finish, self.game)
         return match
 
-    def finish(self, match: Match) -> None:
-        """A match's result is published: it is no longer running."""
-        self.running.pop(match.id, None)
+    def finish(self, match: FinishedMatch) -> RunningMatch | None:
+        """Keep a match whose result is published, and return it as it ran (None: it was lost)."""
+        running = self.running.pop(match.id, None)
         self.last_finish = max(self.last_finish, match.finish)
         self._keep(match)
         self._warm.append(match)
         if len(self._warm) > self._settings.events_kept:
             self._warm.popleft().release()
+        return running
 
-    def _keep(self, match: Match) -> None:
+    def _keep(self, match: FinishedMatch) -> None:
         if match.id not in self._finished:
             self._finished_bytes += _size(match)
         self._finished[match.id] = match
@@ -159,18 +163,16 @@ class Registry:
         ):
             _, oldest = self._finished.popitem(last=False)
             self._finished_bytes -= _size(oldest)
-            oldest.disband()
 
 
-def _size(match: Match) -> int:
-    assert match.archive is not None
+def _size(match: FinishedMatch) -> int:
     return len(match.archive.moves)
 
 
 def match_of(row: Row) -> Match:
-    """Return the match of a row as it was asked for, without a game."""
+    """Return the match of a row as it was asked for."""
     spec = read_spec(row.spec, row.label)
-    return Match(row.id, row.key, spec, row.seed, None, row.create_time, row.rules_version)
+    return Match(row.id, row.key, spec, row.seed, row.create_time, row.rules_version)
 
 
 def _token(key: int) -> str:

@@ -1,4 +1,4 @@
-"""Looking on: the events of a match as they come, and matches as they finish.
+"""The events of a match as they come, and matches as they finish.
 
 Async generators, which mypyc cannot compile, so they stand apart from `host`.
 """
@@ -6,11 +6,12 @@ Async generators, which mypyc cannot compile, so they stand apart from `host`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from pegboard.matches.match import Match
-from pegboard.matches.registry import Matches, Registry
+from pegboard.matches.finished import FinishedMatch
+from pegboard.matches.registry import Registry
+from pegboard.matches.running import AnyMatch, RunningMatch
 
 Numbered = list[tuple[int, Any]]
 """(sequence, event), ascending."""
@@ -18,23 +19,23 @@ Numbered = list[tuple[int, Any]]
 _FINISHED_AT_ONCE = 128
 
 
-class Watching:
-    """Those who wait for something to see. `closed`: there is no more to come."""
+class Subscriptions:
+    """The watchers of all matches. `closed`: there is no more to come."""
 
     def __init__(self, registry: Registry) -> None:
         self.closed = False
         self._registry = registry
         self._waiters: set[asyncio.Future[None]] = set()
 
-    async def events(self, match: Match, after: int) -> AsyncIterator[Numbered]:
+    async def events(self, match: AnyMatch, after: int) -> AsyncIterator[Numbered]:
         """Yield the events after sequence number `after` as they come; end after the last one."""
         while True:
-            over = match.result is not None
-            events = match.events(after)
+            finished = match.finished
+            events = (match if finished is None else finished).events(after)
             if events:
                 after = events[-1][0]
                 yield events
-            elif over or self.closed:
+            elif self.closed or not isinstance(match, RunningMatch) or finished is not None:
                 return
             else:
                 waiter = asyncio.get_running_loop().create_future()
@@ -42,10 +43,12 @@ class Watching:
                 waiters.add(waiter)
                 try:
                     await waiter
-                finally:  # also where the watcher goes away
-                    waiters.discard(waiter)
+                finally:  # also if the watcher goes away
+                    match.log.waiters.discard(waiter)
 
-    async def finished(self, label: str, include_earlier: bool) -> AsyncIterator[Matches]:
+    async def finished(
+        self, label: str, include_earlier: bool
+    ) -> AsyncIterator[Sequence[FinishedMatch]]:
         """Yield matches as they finish, in that order.
 
         An empty list comes once, when all earlier ones have been yielded.
@@ -69,7 +72,7 @@ class Watching:
                     self._waiters.discard(waiter)
 
     def matches_finished(self) -> None:
-        """Matches have finished, or no more will."""
+        """End the waits: matches have finished, or no more will."""
         waiters, self._waiters = self._waiters, set()
         for waiter in waiters:
             if not waiter.done():

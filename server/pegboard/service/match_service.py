@@ -9,8 +9,9 @@ from typing import Any
 import grpc
 
 from pegboard.errors import InvalidRequest, MatchRunning, PermissionDenied, Unavailable, UnknownSeat
+from pegboard.matches.finished import FinishedMatch
 from pegboard.matches.host import CreateRequest, MatchHost
-from pegboard.matches.match import Match
+from pegboard.matches.running import AnyMatch
 from pegboard.rpc.calls import service_handler
 from pegboard.rpc.gate import Access, Call, Gate
 from pegboard.rpc.tokens import Caller
@@ -53,7 +54,7 @@ _FINISHED = {
 }
 
 
-async def _messages(matches: Sequence[Match]) -> list[match_pb2.Match]:
+async def _messages(matches: Sequence[AnyMatch]) -> list[match_pb2.Match]:
     messages: list[match_pb2.Match] = []
     for start in range(0, len(matches), _MESSAGES_AT_ONCE):
         messages += map(match_message, matches[start : start + _MESSAGES_AT_ONCE])
@@ -94,7 +95,7 @@ class MatchService:
         matches = await self._create(request.requests)
         return match_pb2.BatchCreateMatchesResponse(matches=await _messages(matches))
 
-    async def _create(self, requests: Sequence[match_pb2.CreateMatchRequest]) -> list[Match]:
+    async def _create(self, requests: Sequence[match_pb2.CreateMatchRequest]) -> list[AnyMatch]:
         made = [self._request(request) for request in requests]
         for bot in sorted({bot for request in made for bot in request.spec.bots if bot}):
             self._gate.tokens.check_bot(bot)
@@ -152,10 +153,11 @@ class MatchService:
     ) -> match_pb2.GetMatchRecordResponse:
         """Return the record of a finished match."""
         match = self._readable(context, request.name)
-        if match.result is None:
+        finished = match.finished
+        if finished is None:
             raise MatchRunning(f"match {match.id} is still running; its record comes with its end")
         reveal = not match.spec.withhold_seed or self._caller(context).organiser is not None
-        return match_pb2.GetMatchRecordResponse(record=record_message(match.record(reveal)))
+        return match_pb2.GetMatchRecordResponse(record=record_message(finished.record(reveal)))
 
     async def WatchMatch(
         self, request: match_pb2.WatchMatchRequest, context: Any
@@ -165,7 +167,7 @@ class MatchService:
         caller = self._caller(context)
         seat = self._seat(request, match, caller)
         # What a bot sees of its own running match comes to it anyway.
-        own = seat is not None and match.result is None and caller.bot == match.spec.bots[seat]
+        own = seat is not None and match.finished is None and caller.bot == match.spec.bots[seat]
         if not own:
             self._require_open(match, caller)
         limit = self._limits.events_per_message
@@ -173,16 +175,16 @@ class MatchService:
             for start in range(0, len(events), limit):
                 chunk = event_messages(match, events[start : start + limit], seat)
                 yield match_pb2.WatchMatchResponse(events=chunk)
-        if match.result is None:
+        if match.finished is None:
             raise Unavailable("the server is stopping; watch on from the last event")
 
-    def _readable(self, context: Any, name: str) -> Match:
+    def _readable(self, context: Any, name: str) -> AnyMatch:
         """Return a match that the caller may read. Raises `UnknownMatch` or `PermissionDenied`."""
         match = self._host.get(match_id(name))
         self._require_open(match, self._caller(context))
         return match
 
-    def _require_open(self, match: Match, caller: Caller) -> None:
+    def _require_open(self, match: AnyMatch, caller: Caller) -> None:
         """Raise `PermissionDenied` for a sealed match: it tells the deals of its block."""
         if caller.organiser is None and self._host.is_sealed(match):
             raise PermissionDenied(
@@ -191,7 +193,7 @@ class MatchService:
             )
 
     def _seat(
-        self, request: match_pb2.WatchMatchRequest, match: Match, caller: Caller
+        self, request: match_pb2.WatchMatchRequest, match: AnyMatch, caller: Caller
     ) -> Seat | None:
         """Return the seat to watch as. Raises `UnknownSeat` or `PermissionDenied`."""
         if not request.HasField("seat"):
@@ -218,7 +220,7 @@ class MatchService:
         raise Unavailable("the server is stopping; watch again")
 
 
-def finished_messages(matches: Sequence[Match]) -> Iterator[list[match_pb2.FinishedMatch]]:
+def finished_messages(matches: Sequence[FinishedMatch]) -> Iterator[list[match_pb2.FinishedMatch]]:
     """Yield finished matches with their records, in groups for one message each."""
     group: list[match_pb2.FinishedMatch] = []
     size = 0

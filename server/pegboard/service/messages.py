@@ -8,8 +8,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from pegboard.errors import InvalidRequest
 from pegboard.matches.creation import OPTIONS_MAX, TEXT_CHARACTERS
-from pegboard.matches.match import Match
 from pegboard.matches.rejection import Rejection
+from pegboard.matches.running import AnyMatch
 from pegboard.matches.spec import MatchSpec, TimeControl
 from pegboard.rules.game import Seat
 from pegboard.rules.plain import plain, quoted, sentence
@@ -117,7 +117,7 @@ def _check_sizes(message: match_pb2.MatchSpec) -> None:
         check_text("the name of a bot", bot)
 
 
-def match_message(match: Match) -> match_pb2.Match:
+def match_message(match: AnyMatch) -> match_pb2.Match:
     """Return a match as a message."""
     message = match_pb2.Match(
         name=COLLECTION + match.id,
@@ -125,17 +125,18 @@ def match_message(match: Match) -> match_pb2.Match:
         state=match_pb2.MATCH_STATE_RUNNING,
         create_time=_timestamp(match.create_time),
         commitment=match.commitment.hex(),
-        event_count=match.event_count,
+        event_count=(match.finished or match).event_count,
     )
-    if match.result is not None:
+    finished = match.finished
+    if finished is not None:
         message.state = match_pb2.MATCH_STATE_FINISHED
-        message.result.CopyFrom(result_message(match.result))
-        message.end_time.CopyFrom(_timestamp(match.end_time or match.create_time))
+        message.result.CopyFrom(result_message(finished.result))
+        message.end_time.CopyFrom(_timestamp(finished.end_time))
     return message
 
 
 def event_messages(
-    match: Match, events: list[tuple[int, Any]], seat: Seat | None
+    match: AnyMatch, events: list[tuple[int, Any]], seat: Seat | None
 ) -> list[match_pb2.MatchEvent]:
     """Return numbered events as messages, as `seat` (None: a spectator) may see them."""
     game = match.game
@@ -147,7 +148,7 @@ def event_messages(
     ]
 
 
-def started_message(match: Match, bot: str) -> play_pb2.MatchStarted:
+def started_message(match: AnyMatch, bot: str) -> play_pb2.MatchStarted:
     """Return what a bot is told when a match starts."""
     spec = match.spec
     return play_pb2.MatchStarted(

@@ -178,7 +178,9 @@ class PlayService:
         if turn is None:
             return play_pb2.GetTurnResponse()
         try:
-            encoded = encode_turn(turn, turn.time_ms(self._host.now_ns()))
+            encoded = encode_turn(
+                turn, turn.time_ms(self._host.now_ns(), self._host.deadlines.lag_ns)
+            )
         except Exception:
             self._host.fault(
                 turn.match

@@ -18,10 +18,11 @@ from google.protobuf.message import DecodeError
 from grpc.aio import EOF
 
 from pegboard.errors import InvalidRequest, Replaced, Silent, TooManyRequests, UnknownMatch
+from pegboard.matches.finished import FinishedMatch
 from pegboard.matches.host import MatchHost
 from pegboard.matches.mailbox import Delivery, Mailbox
-from pegboard.matches.match import Match, OpenTurn, Player
 from pegboard.matches.rejection import Rejection, RejectionReason
+from pegboard.matches.running import OpenTurn, RunningMatch, SeatedBot
 from pegboard.rpc.allowance import Allowance
 from pegboard.rpc.settings import Limits
 from pegboard.rules.errors import NotationError, PegboardError
@@ -104,7 +105,7 @@ class PlaySession:
         self._bot = mailbox.bot
         self._error: PegboardError | None = None
         self._owed = 0
-        self._addressed: dict[Player, tuple[bytes, Codec]] = {}  # what its turns begin with
+        self._addressed: dict[str, dict[Seat, tuple[bytes, Codec]]] = {}  # what turns begin with
         self.turns_sent = 0
         self.messages_sent = 0
         self._allowance = allowance
@@ -164,7 +165,7 @@ class PlaySession:
         """
         self._quiet_pulses = 0
         self._traffic.received += 1
-        self._mailbox.heard()
+        self._mailbox.message_came()
         size = len(data)
         if size > self._limits.play_bytes:
             raise TooManyRequests(
@@ -282,9 +283,9 @@ class PlaySession:
 
     def _head(
         self,
-        started: list[Match],
+        started: list[RunningMatch],
         rejected: list[tuple[str, Seat, int, Rejection]],
-        ended: list[Match],
+        ended: list[FinishedMatch],
     ) -> play_pb2.PlayResponse:
         self._unread -= len(rejected)
         response = play_pb2.PlayResponse(
@@ -292,14 +293,12 @@ class PlaySession:
             rejected=[rejected_message(*rejection) for rejection in rejected],
         )
         for match in ended:
-            assert match.result is not None, "a match has ended when its result is set"
             response.ended.add(
                 match=COLLECTION + match.id,
                 result=result_message(match.result),
                 seats=match.seats_of(self._bot),
             )
-            for player in match.players:
-                self._addressed.pop(player, None)
+            self._addressed.pop(match.id, None)
         if self._beat_due:
             self._beat_due = False
             self._beats += 1
@@ -334,11 +333,11 @@ class PlaySession:
         yield response.SerializeToString()
 
     def _turns(self, turns: list[OpenTurn]) -> bytes:
-        now_ns = self._host.now_ns()
+        now_ns, lag_ns = self._host.now_ns(), self._host.deadlines.lag_ns
         encoded = []
         for turn in turns:
             try:
-                encoded.append(self._turn(turn, turn.time_ms(now_ns)))
+                encoded.append(self._turn(turn, turn.time_ms(now_ns, lag_ns)))
             except Exception:
                 # A view that cannot be told is our bug: it ends that match, never the stream.
                 self._host.fault(turn.match)
@@ -347,10 +346,13 @@ class PlaySession:
         return turns_bytes(encoded)
 
     def _turn(self, turn: OpenTurn, time_ms: tuple[int, int]) -> bytes:
-        player = turn.player
-        addressed = self._addressed.get(player)
+        seated = turn.seated
+        of_match = self._addressed.get(seated.match.id)
+        if of_match is None:
+            of_match = self._addressed[seated.match.id] = {}
+        addressed = of_match.get(seated.seat)
         if addressed is None:
-            addressed = self._addressed[player] = _address(player)
+            addressed = of_match[seated.seat] = _address(seated)
         return _encoded(turn, time_ms, *addressed)
 
     # Pulse
@@ -388,18 +390,17 @@ def bare(name: str) -> str:
 
 def encode_turn(turn: OpenTurn, time_ms: tuple[int, int]) -> bytes:
     """Return the serialised `Turn`."""
-    return _encoded(turn, time_ms, *_address(turn.player))
+    return _encoded(turn, time_ms, *_address(turn.seated))
 
 
-def _address(player: Player) -> tuple[bytes, Codec]:
-    """Return what all turns of a player begin with, and how they go on."""
-    match = player.match
-    return seat_bytes(COLLECTION + match.id, player.seat), CODECS[match.game.family]
+def _address(seated: SeatedBot) -> tuple[bytes, Codec]:
+    """Return what all turns of a seat begin with, and how they go on."""
+    match = seated.match
+    return seat_bytes(COLLECTION + match.id, seated.seat), CODECS[match.game.family]
 
 
 def _encoded(turn: OpenTurn, time_ms: tuple[int, int], head: bytes, codec: Codec) -> bytes:
-    player = turn.player
-    view = player.match.view(player.seat)
+    view = turn.match.view(turn.seat)
     return turn_bytes(head, turn.turn_id, time_ms, turn.choices, view, codec)
 
 
