@@ -40,7 +40,19 @@ ALLOWED = {
         "v1",
     },
 }
-IMPURE = {"asyncio", "os", "random", "time", "socket", "threading", "subprocess", "pathlib", "io"}
+IMPURE = {
+    "asyncio",
+    "os",
+    "random",
+    "time",
+    "socket",
+    "threading",
+    "subprocess",
+    "pathlib",
+    "io",
+} | {
+    *("shutil", "secrets", "signal", "tempfile"),
+}
 LIMIT_LINES_FUNCTION = 70
 
 
@@ -76,16 +88,20 @@ def test_a_layer_imports_only_what_lies_below_it(package: str, path: Path) -> No
     assert ours <= allowed, f"{path.relative_to(ROOT)} may not import {sorted(ours - allowed)}"
 
 
+PURE = {"rules": set(), "arena": {"numpy", "msgspec"}}
+"""Packages that reach nothing outside, with what they use beside the standard library."""
+
+
 @pytest.mark.parametrize(
-    "path",
-    [path for package, path in MODULES if package == "rules"],
-    ids=[str(path.relative_to(ROOT)) for package, path in MODULES if package == "rules"],
+    ("package", "path"),
+    [(package, path) for package, path in MODULES if package in PURE],
+    ids=[str(path.relative_to(ROOT)) for package, path in MODULES if package in PURE],
 )
-def test_rules_are_pure(path: Path) -> None:
-    """The rules use the standard library only, and nothing of it that reaches outside."""
+def test_rules_and_arena_are_pure(package: str, path: Path) -> None:
+    """No clock, no files, no processes: both are tested, and used by others, without a machine."""
     for name in imports(path):
         top = name.split(".")[0]
-        assert top == "pegboard" or top in sys.stdlib_module_names, name
+        assert top in {"pegboard", *sys.stdlib_module_names, *PURE[package]}, name
         assert top not in IMPURE, f"{path.name} imports {name}"
 
 

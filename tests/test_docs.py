@@ -91,7 +91,7 @@ def test_every_option_is_explained() -> None:
 def test_every_key_of_a_tournament_is_explained() -> None:
     """docs/tournaments.md names every key that a tournament file may have."""
     text = (ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")
-    structs = (config.Config, config.Time, config.Server, config.Bot, config.Contest)
+    structs = (config.Config, config.Time, config.ServerEntry, config.BotEntry, config.Contest)
     keys = {key for struct in structs for key in struct.__struct_fields__}
     assert [key for key in sorted(keys) if f"`{key}`" not in text and f"[{key}]" not in text] == []
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.arena.config import ConfigError, blocks_of, changed_key, load, parse
-from pegboard.runner.tournament import default_folder
+from pegboard.arena.config import Config, ConfigError
+from pegboard.arena.continuation import blocks_of, changed_key
+from pegboard.runner.tournament_file import load, parse
 
 PATH = Path("cups/cup.toml")
 BOTS = """
@@ -37,6 +38,11 @@ def _scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "cups" / name).write_text("")
 
 
+def config_in(text: str, path: Path = PATH) -> Config:
+    """Return the tournament of a file with this text."""
+    return parse(text, path).config
+
+
 def problems(text: str) -> list[str]:
     """Return what is wrong with a file, without its path."""
     with pytest.raises(ConfigError) as caught:
@@ -49,7 +55,7 @@ def problems(text: str) -> list[str]:
 
 def test_a_plain_file_gets_all_defaults() -> None:
     """Name, bots and events are all that has to be said."""
-    config = parse(GOOD, PATH)
+    config = config_in(GOOD, PATH)
     assert (config.blocks, config.concurrency, config.time.move_ms) == (50, 64, 10_000)
     assert config.seed is None, "a default seed would be known to all bots"
     event = config.events[0]
@@ -59,7 +65,7 @@ def test_a_plain_file_gets_all_defaults() -> None:
 
 def test_options_may_be_written_as_toml_values() -> None:
     """Options travel as text; people write numbers and truth values."""
-    config = parse(GOOD + "options = { match_games = 3, auto_go = true }\n", PATH)
+    config = config_in(GOOD + "options = { match_games = 3, auto_go = true }\n", PATH)
     assert config.events[0].options == {"match_games": "3", "auto_go": "on"}
 
 
@@ -70,22 +76,21 @@ def test_a_command_is_found_beside_the_file(tmp_path: Path) -> None:
     script.chmod(0o755)
     text = GOOD.replace('["{python}", "a.py"]', '["./bot.sh", "{python}"]')
     (tmp_path / "b.py").write_text("")
-    config = parse(text, tmp_path / "cup.toml")
+    config = config_in(text, tmp_path / "cup.toml")
     assert config.bots[0].command == (str(script), sys.executable)
 
 
 def test_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
-    """Commands, and the folder of the results, are those of the file itself."""
+    """Commands are relative to the folder of the file itself."""
     (tmp_path / "link.toml").symlink_to(tmp_path / "cups" / "cup.toml")
-    assert parse(GOOD, tmp_path / "link.toml").bots[0].command == (sys.executable, "a.py")
-    assert default_folder(tmp_path / "link.toml") == Path("runs/cup")
+    assert config_in(GOOD, tmp_path / "link.toml").bots[0].command == (sys.executable, "a.py")
 
 
 def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
     """Some editors write one."""
     path = tmp_path / "cups" / "cup.toml"
     path.write_text("\ufeff" + GOOD, encoding="utf-8")
-    assert load(path).name == "cup"
+    assert load(path).config.name == "cup"
 
 
 @pytest.mark.parametrize(
@@ -293,5 +298,5 @@ def test_blocks_are_those_of_each_event() -> None:
     text = EVENTS + '[[events]]\nvariant = "draw"\nname = "short"\nblocks = 2\n'
     assert blocks_of(tomllib.loads(text)) == {"cribbage": 50, "short": 2}
     assert blocks_of(tomllib.loads("blocks = 7\n" + text)) == {"cribbage": 7, "short": 2}
-    config = parse("blocks = 7\n" + GOOD, PATH)
+    config = config_in("blocks = 7\n" + GOOD, PATH)
     assert {e.name: e.blocks for e in config.events} == {"cribbage": 7}

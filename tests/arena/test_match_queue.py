@@ -1,4 +1,4 @@
-"""The feed hands out every fixture once, fairly, and as many at once as allowed."""
+"""The queue hands out every fixture once, fairly, and as many at once as allowed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard.arena.config import Bot, Config, Contest
-from pegboard.arena.match_queue import Entry, Feed, bot_limit
+from pegboard.arena.config import BotEntry, Config, Contest
+from pegboard.arena.match_queue import Attempt, MatchQueue, bot_limit
 from pegboard.arena.schedule import Schedule
 
 EVENTS = (
@@ -21,7 +21,7 @@ EVENTS = (
 def schedule(bots: int) -> Schedule:
     """Return a tournament of both events."""
     names = "abcdefgh"[:bots]
-    config = Config(name="cup", bots=tuple(Bot(n) for n in names), events=EVENTS)
+    config = Config(name="cup", bots=tuple(BotEntry(n) for n in names), events=EVENTS)
     return Schedule(config, bytes(32))
 
 
@@ -42,12 +42,12 @@ def test_every_fixture_comes_once(bots: int, concurrency: int, seed: int) -> Non
         for index in range(pairing.total)
         if rng.random() < 0.25
     }
-    feed = Feed(plan.pairings, concurrency, lambda p, i: (p, i) in done)
+    queue = MatchQueue(plan.pairings, concurrency, lambda p, i: (p, i) in done)
     limit = bot_limit(plan.pairings, concurrency)
-    running: list[Entry] = []
+    running: list[Attempt] = []
     seen: Counter[str] = Counter()
     while True:
-        entries = feed.take(rng.randint(1, 50))
+        entries = queue.take(rng.randint(1, 50))
         running += entries
         seen.update(entry.fixture.id for entry in entries)
         assert len(running) <= concurrency
@@ -55,7 +55,7 @@ def test_every_fixture_comes_once(bots: int, concurrency: int, seed: int) -> Non
         assert max(held.values(), default=0) <= limit
         if not running:
             break
-        feed.give_back(running.pop(rng.randrange(len(running))))
+        queue.give_back(running.pop(rng.randrange(len(running))))
     expected = {p.fixture(i).id for p in plan.pairings for i in range(p.total)} - {
         plan.pairings[p].fixture(i).id for p, i in done
     }
@@ -65,16 +65,16 @@ def test_every_fixture_comes_once(bots: int, concurrency: int, seed: int) -> Non
 def test_a_bot_that_hangs_does_not_stop_the_others() -> None:
     """Its own pairings wait; all others are played to the end."""
     plan = schedule(5)
-    feed = Feed(plan.pairings, 10, nothing_done)
+    queue = MatchQueue(plan.pairings, 10, nothing_done)
     played = []
     stuck = 0
-    while entries := feed.take(100):
+    while entries := queue.take(100):
         for entry in entries:
             if "a" in entry.fixture.bots:
                 stuck += 1
             else:
                 played.append(entry)
-                feed.give_back(entry)
+                queue.give_back(entry)
     assert stuck == bot_limit(plan.pairings, 10) < 10
     without_a = sum(p.total for p in plan.pairings if "a" not in p.bots)
     assert len(played) == without_a
@@ -82,31 +82,31 @@ def test_a_bot_that_hangs_does_not_stop_the_others() -> None:
 
 def test_two_bots_may_use_all_of_the_concurrency() -> None:
     """There is nobody to leave room for."""
-    config = Config(name="cup", bots=(Bot("a"), Bot("b")), events=EVENTS[:1])
+    config = Config(name="cup", bots=(BotEntry("a"), BotEntry("b")), events=EVENTS[:1])
     plan = Schedule(config, bytes(32))
     assert bot_limit(plan.pairings, 64) == 64
-    assert len(Feed(plan.pairings, 64, nothing_done).take(100)) == 8
+    assert len(MatchQueue(plan.pairings, 64, nothing_done).take(100)) == 8
 
 
 def test_what_has_no_result_comes_again() -> None:
     """With the next attempt's number; what an earlier session left to repeat comes first."""
     plan = schedule(3)
-    feed = Feed(plan.pairings, 100, nothing_done, again=[(0, 5, 2)])
-    entries = feed.take(100)
-    assert (entries[0].fixture, entries[0].attempt) == (plan.pairings[0].fixture(5), 2)
+    queue = MatchQueue(plan.pairings, 100, nothing_done, again=[(0, 5, 2)])
+    entries = queue.take(100)
+    assert (entries[0].fixture, entries[0].number) == (plan.pairings[0].fixture(5), 2)
     assert len({entry.fixture.id for entry in entries}) == len(entries) == plan.total()
-    feed.give_back(entries[3], again=True)
-    feed.give_back(entries[4])
-    assert feed.take(100) == [Entry(entries[3].fixture, entries[3].attempt + 1)]
+    queue.give_back(entries[3], again=True)
+    queue.give_back(entries[4])
+    assert queue.take(100) == [Attempt(entries[3].fixture, entries[3].number + 1)]
 
 
 def test_pairings_advance_together() -> None:
     """After any number of matches no pairing is a block ahead of another."""
     plan = schedule(4)
-    feed = Feed(plan.pairings, 1, nothing_done)
+    queue = MatchQueue(plan.pairings, 1, nothing_done)
     progress = dict.fromkeys(range(len(plan.pairings)), 0.0)
-    while entries := feed.take(1):
+    while entries := queue.take(1):
         pairing = entries[0].fixture.pairing
         progress[pairing.number] += 1 / pairing.total
         assert max(progress.values()) - min(progress.values()) < 0.3
-        feed.give_back(entries[0])
+        queue.give_back(entries[0])

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard.arena.ratings import ELO, Standing, Table, bradley_terry, mean_of, rate, table
-from pegboard.arena.tally import UNIT, Block, Playing, Tally
+from pegboard.arena.ratings import ELO, RatingTable, TableLine, bradley_terry, mean_of, rate, table
+from pegboard.arena.tally import UNIT, Block, RatedMatch, Tally
 
 ORDERS = (("a", "b"), ("b", "a"))
 
@@ -27,8 +27,8 @@ def block(*points: float, pairing: int = 0, bots: str = "ab") -> Block:
     return Block(
         pairing,
         (
-            Playing((a, b), (first, 1 - first), (0, 1)),
-            Playing((b, a), (1 - second, second), (0, 1)),
+            RatedMatch((a, b), (first, 1 - first), (0, 1)),
+            RatedMatch((b, a), (1 - second, second), (0, 1)),
         ),
     )
 
@@ -41,19 +41,19 @@ def tally_of(bots: str, *blocks: Block) -> Tally:
     return tally
 
 
-def rated(bots: str, *blocks: Block, half: tuple[Block, ...] = ()) -> Table:
+def rated(bots: str, *blocks: Block, half: tuple[Block, ...] = ()) -> RatingTable:
     """Return the table of some blocks."""
     return table(rate(tally_of(bots, *blocks), half))
 
 
-def line_of(result: Table, bot: str) -> Standing:
+def line_of(result: RatingTable, bot: str) -> TableLine:
     """Return a bot's line."""
-    return next(line for line in result.standings if line.bot == bot)
+    return next(line for line in result.lines if line.bot == bot)
 
 
-def numbers(result: Table) -> dict[str, tuple[float, int]]:
+def numbers(result: RatingTable) -> dict[str, tuple[float, int]]:
     """Return points and games by bot."""
-    return {line.bot: (line.points, line.games) for line in result.standings}
+    return {line.bot: (line.points, line.games) for line in result.lines}
 
 
 def test_points_are_those_of_the_seats() -> None:
@@ -67,15 +67,15 @@ def test_points_are_those_of_the_seats() -> None:
 @settings(deadline=None, max_examples=50)
 def test_comparisons_of_many_seats_add_up_to_the_points(points: list[float]) -> None:
     """With three seats the first has 1, the second 1/2: half a comparison with each other seat."""
-    playing = Playing(("a", "b", "c"), tuple(points), (0, 1, 2))
+    playing = RatedMatch(("a", "b", "c"), tuple(points), (0, 1, 2))
     result = rated("abc", Block(0, (playing,)))
-    for line, row in zip(sorted(result.standings, key=lambda s: s.bot), result.cross, strict=True):
+    for line, row in zip(sorted(result.lines, key=lambda s: s.bot), result.cross, strict=True):
         assert line.points == row.sum()
 
 
 def test_partners_are_not_compared_with_each_other() -> None:
     """Two sides of two: each seat is compared with both opponents, half each."""
-    playing = Playing(("a", "b", "c", "d"), (1, 0, 1, 0), (0, 1, 0, 1))
+    playing = RatedMatch(("a", "b", "c", "d"), (1, 0, 1, 0), (0, 1, 0, 1))
     result = rated("abcd", Block(0, (playing,)))
     assert result.cross.tolist() == [[0, 0.5, 0, 0.5], [0] * 4, [0, 0.5, 0, 0.5], [0] * 4]
 
@@ -99,7 +99,7 @@ def test_rows_add_up_to_points_whatever_the_size_of_the_sides(
 ) -> None:
     """A seat's comparisons add up to 1 for its own row; the lone hand has two of one half each."""
     bots = tuple("abcd"[: len(sides)])
-    result = rated("abcd"[: len(sides)], Block(0, (Playing(bots, points, sides),)))
+    result = rated("abcd"[: len(sides)], Block(0, (RatedMatch(bots, points, sides),)))
     for row, compared, value in zip(result.cross, result.games, points, strict=True):
         assert row.sum() == pytest.approx(value, abs=1e-6)
         assert compared.sum() == pytest.approx(1, abs=1e-6)
@@ -107,14 +107,14 @@ def test_rows_add_up_to_points_whatever_the_size_of_the_sides(
 
 def test_in_two_on_one_equal_bots_have_equal_ratings() -> None:
     """Also half a block does not favour the pair: a comparison counts the same for both."""
-    level = Playing(("a", "b", "c"), (0.5, 0.5, 0.5), TWO_ON_ONE)
+    level = RatedMatch(("a", "b", "c"), (0.5, 0.5, 0.5), TWO_ON_ONE)
     half = rated("abc", half=(Block(0, (level,)),))
-    assert [line.elo for line in half.standings] == [0, 0, 0]
+    assert [line.elo for line in half.lines] == [0, 0, 0]
 
 
 def test_a_bot_is_not_compared_with_itself() -> None:
     """A bot in two seats takes from the third only."""
-    playing = Playing(("a", "a", "b"), (1, 0.5, 0), (0, 1, 2))
+    playing = RatedMatch(("a", "a", "b"), (1, 0.5, 0), (0, 1, 2))
     result = rated("ab", Block(0, (playing,)))
     assert numbers(result) == {"a": (1.5, 2), "b": (0, 1)}
     assert result.cross.tolist() == [[0, 1], [0, 0]]
@@ -123,7 +123,7 @@ def test_a_bot_is_not_compared_with_itself() -> None:
 def test_alone_at_the_table_scores_are_compared_within_the_block() -> None:
     """Same deals, the higher score takes the comparison."""
     playings = tuple(
-        Playing((bot,), (1.0,), (0,), value)
+        RatedMatch((bot,), (1.0,), (0,), value)
         for bot, value in (("a", 60.0), ("b", 50.0), ("c", 50.0))
     )
     result = rated("abc", Block(0, playings))
@@ -137,7 +137,7 @@ def test_two_bots_have_the_rating_of_their_odds() -> None:
     result = rated("ab", *[block(1, 1)] * 30, *[block(0, 1)] * 30, *[block(0, 0)] * 10)
     won, lost = 90.5, 50.5
     difference = 400 * math.log10(won / lost)
-    by_bot = {line.bot: line.elo for line in result.standings}
+    by_bot = {line.bot: line.elo for line in result.lines}
     assert by_bot["a"] == pytest.approx(difference / 2, abs=0.01)
     assert by_bot["b"] == pytest.approx(-difference / 2, abs=0.01)
 
@@ -147,7 +147,7 @@ def test_a_bot_that_wins_everything_stays_finite(blocks: int) -> None:
     """The virtual draw bounds it, it rises with the number of games, and it is never certain."""
     tally = Tally(("a", "b"))
     tally.add(block(1, 1), blocks)
-    first, last = table(rate(tally)).standings
+    first, last = table(rate(tally)).lines
     odds = (2 * blocks + 0.5) / 0.5
     assert first.bot == "a"
     assert first.elo - last.elo == pytest.approx(400 * math.log10(odds), abs=0.05)
@@ -163,13 +163,13 @@ def test_bots_that_never_met_anybody_do_not_disturb() -> None:
     """They stand last with zeros; the others are rated as if they were not there."""
     blocks = [*[block(1, 0.5)] * 5, *[block(0, 1)] * 3]
     alone, among = rated("ab", *blocks), rated("abz", *blocks)
-    assert alone.standings == among.standings[:2]
-    assert among.standings[2][1:] == ("z", 0, 0, 0, None, 0, None, None)
+    assert alone.lines == among.lines[:2]
+    assert among.lines[2] == TableLine(3, "z", 0, 0, 0, None, 0, None, None)
 
 
 def test_nothing_played_is_a_table_of_zeros() -> None:
     """The live display asks before the first block is over."""
-    assert [line.elo for line in rated("ab").standings] == [0, 0]
+    assert [line.elo for line in rated("ab").lines] == [0, 0]
 
 
 @given(
@@ -189,14 +189,14 @@ def test_a_table_does_not_depend_on_the_order_of_finishing(
     blocks = [block(x, y, pairing=p, bots=pairs[p]) for x, y, p in outcomes]
     mixed = rng.sample(blocks, len(blocks))
     one, other = (rated("abc", *order) for order in (blocks, mixed))
-    assert one.standings == other.standings
+    assert one.lines == other.lines
     assert np.array_equal(one.cross, other.cross)
 
 
 def test_luck_that_the_other_seating_takes_back_is_no_noise() -> None:
     """Deals that decide the match split every block: all the doubt is that of one block more."""
-    split = rated("ab", *[block(1, 0)] * 50, *[block(0, 1)] * 50).standings[0]
-    luck = rated("ab", *[block(1, 1)] * 50, *[block(0, 0)] * 50).standings[0]
+    split = rated("ab", *[block(1, 0)] * 50, *[block(0, 1)] * 50).lines[0]
+    luck = rated("ab", *[block(1, 1)] * 50, *[block(0, 0)] * 50).lines[0]
     # Of 200 games: a block of two independent ones, and 100 blocks that are off by one each.
     assert split.error == pytest.approx(1.96 * math.sqrt(2 / 4) / 200, rel=1e-3)
     assert luck.error == pytest.approx(1.96 * math.sqrt(100 + 2 / 4) / 200, rel=1e-3)
@@ -220,16 +220,16 @@ def test_the_rating_of_two_bots_has_the_interval_of_their_score() -> None:
 def test_half_a_block_counts_but_not_for_the_error_bars() -> None:
     """Its other seat orders could take back what the deal gave: the spread is that of whole ones."""
     whole = [*[block(1, 0.5)] * 5, *[block(0, 1)] * 3]
-    lone = Block(0, (Playing(("a", "b"), (0.0, 1.0), (0, 1)),))
+    lone = Block(0, (RatedMatch(("a", "b"), (0.0, 1.0), (0, 1)),))
     without, with_half = (rate(tally_of("ab", *whole), half) for half in ((), (lone,) * 3))
     assert np.array_equal(without.variance, with_half.variance)
     assert np.array_equal(without.whole_games, with_half.whole_games)
     assert with_half.sums.games.tolist() == [19, 19]
-    assert table(without).standings[0].error == table(with_half).standings[0].error
+    assert table(without).lines[0].error == table(with_half).lines[0].error
     assert with_half.elo[0] < without.elo[0]
     only = rated("ab", half=(lone,))
     assert numbers(only) == {"a": (0, 1), "b": (1, 1)}
-    assert all((s.error, s.elo_low, s.elo_high) == (None,) * 3 for s in only.standings)
+    assert all((s.error, s.elo_low, s.elo_high) == (None,) * 3 for s in only.lines)
 
 
 def test_all_events_have_the_mean_of_their_ratings() -> None:
@@ -258,7 +258,7 @@ def test_an_event_that_a_bot_has_not_played_does_not_count_for_it() -> None:
     assert both.elo[1] == pytest.approx((one.elo[1] + other.elo[1]) / 2)
     assert both.elo_error[2] == other.elo_error[2]
     nothing = mean_of([rate(Tally(("a", "b")))] * 2)
-    assert [s.elo_low for s in table(nothing).standings] == [None, None]
+    assert [s.elo_low for s in table(nothing).lines] == [None, None]
 
 
 def simulated(rng: np.random.Generator, blocks: int, strengths: Sequence[float]) -> Tally:
@@ -325,7 +325,7 @@ def test_ratings_keep_their_promise_with_few_blocks_and_many(
 def test_ratings_have_mean_zero_and_their_order_is_the_rank() -> None:
     """Ranks follow the rating."""
     blocks = [block(1, 0.5, pairing=p, bots=b) for p, b in enumerate(("ab", "ac", "bc"))]
-    lines = rated("abc", *blocks).standings
+    lines = rated("abc", *blocks).lines
     assert [line.bot for line in lines] == ["a", "b", "c"]
     assert sum(line.elo for line in lines) == pytest.approx(0, abs=0.02)
 
@@ -341,8 +341,8 @@ def test_the_number_of_bots_costs_no_more_than_their_pairs() -> None:
             Block(
                 pairing,
                 (
-                    Playing((one, other), (x, 1 - x), (0, 1)),
-                    Playing((other, one), (1 - y, y), (0, 1)),
+                    RatedMatch((one, other), (x, 1 - x), (0, 1)),
+                    RatedMatch((other, one), (1 - y, y), (0, 1)),
                 ),
             )
         )
@@ -351,7 +351,7 @@ def test_the_number_of_bots_costs_no_more_than_their_pairs() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 100e6
-    assert {line.games for line in result.standings} == {598}
+    assert {line.games for line in result.lines} == {598}
 
 
 def test_a_pairing_takes_the_same_memory_however_many_blocks_it_has() -> None:
@@ -365,7 +365,7 @@ def test_a_pairing_takes_the_same_memory_however_many_blocks_it_has() -> None:
         return Block(
             0,
             tuple(
-                Playing(seats, tuple(rng.sample(points, 4)), (0, 1, 2, 3))
+                RatedMatch(seats, tuple(rng.sample(points, 4)), (0, 1, 2, 3))
                 for seats, points in zip(seatings, results, strict=True)
             ),
         )
@@ -393,7 +393,7 @@ def test_blocks_of_other_weights_are_not_spread() -> None:
 
     def part(*seated: str) -> Block:
         playings = (
-            Playing(tuple(seats), tuple(float(bot == "a") for bot in seats), (0, 1, 2, 3))
+            RatedMatch(tuple(seats), tuple(float(bot == "a") for bot in seats), (0, 1, 2, 3))
             for seats in seated
         )
         return Block(0, tuple(playings))

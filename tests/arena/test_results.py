@@ -7,13 +7,15 @@ import random
 import msgspec
 import pytest
 
-from pegboard.arena.config import Bot, Config, Contest
-from pegboard.arena.results import ATTEMPTS, Finished, Results, Scoreboard
+from pegboard.arena.config import BotEntry, Config, Contest
+from pegboard.arena.results import EndedMatch, Results
 from pegboard.arena.schedule import Schedule
+from pegboard.arena.scoreboard import ATTEMPTS, Scoreboard
+from pegboard.rules.results import Result, Termination
 
 CONFIG = Config(
     name="cup",
-    bots=(Bot("a"), Bot("b", processes=2), Bot("c")),
+    bots=(BotEntry("a"), BotEntry("b", processes=2), BotEntry("c")),
     events=(
         Contest(variant="cribbage", seats=2, blocks=3, name="two"),
         Contest(variant="cribbage-3p", seats=3, blocks=2, name="three"),
@@ -22,7 +24,7 @@ CONFIG = Config(
 SCHEDULE = Schedule(CONFIG, bytes(32))
 
 
-def matches(seed: int = 1) -> list[Finished]:
+def matches(seed: int = 1) -> list[EndedMatch]:
     """Return a whole tournament of random results, some of them faults."""
     rng = random.Random(seed)
     ended = []
@@ -35,14 +37,17 @@ def matches(seed: int = 1) -> list[Finished]:
             f"{bot}--{fixture.order % 2 + 1}" if bot == "b" else bot for bot in fixture.bots
         )
         ended.append(
-            Finished(
+            EndedMatch(
                 fixture.id,
                 bots,
-                "TIMEOUT" if fault else "NORMAL",
-                places.index(0.0) if fault else None,
-                tuple(places),
-                tuple(range(len(places))),
-                f"late in {fixture.id}" if fault else "",
+                Result(
+                    Termination.TIMEOUT if fault else Termination.NORMAL,
+                    places.index(0.0) if fault else None,
+                    tuple(places),
+                    tuple(range(len(places))),
+                    (),
+                    f"late in {fixture.id}" if fault else "",
+                ),
             )
         )
     return ended
@@ -55,7 +60,7 @@ def again(match: str, attempt: int) -> str:
     return found.pairing.match_id(found.place, attempt)
 
 
-def results_of(ended: list[Finished]) -> Results:
+def results_of(ended: list[EndedMatch]) -> Results:
     """Return what a run with these matches shows."""
     board = Scoreboard(SCHEDULE)
     for match in ended:
@@ -93,16 +98,16 @@ def test_points_and_faults_add_up() -> None:
     ended = matches()
     results = results_of(ended)
     assert sum(line.points for line in results.lines) == pytest.approx(
-        sum(sum(m.points) for m in ended)
+        sum(sum(m.result.points) for m in ended)
     )
-    faults = sum(m.termination == "TIMEOUT" for m in ended)
+    faults = sum(m.result.termination == "TIMEOUT" for m in ended)
     assert sum(line.faults.get("TIMEOUT", 0) for line in results.lines) == faults > 0
     for line in results.lines:
         parts = [part for event in results.events for part in event.lines if part.bot == line.bot]
         assert sum(part.points for part in parts) == line.points
         assert sum(part.faults.get("TIMEOUT", 0) for part in parts) == line.faults.get("TIMEOUT", 0)
-    last = [m for m in ended if m.termination == "TIMEOUT"][-1]
-    bot = last.bots[last.seat_at_fault or 0][0]
+    last = [m for m in ended if m.result.termination == "TIMEOUT"][-1]
+    bot = last.bots[last.result.seat_at_fault or 0][0]
     assert results.last_faults[bot].startswith("late in ")
 
 
@@ -122,7 +127,7 @@ def test_a_server_fault_is_played_again_and_never_rated() -> None:
     """The first attempt leaves the fixture open; the second counts."""
     board = Scoreboard(SCHEDULE)
     first = matches()[0]
-    lost = first._replace(termination="SERVER_FAULT", seat_at_fault=None, points=())
+    lost = first._replace(result=Result(Termination.SERVER_FAULT, None, (), (), ()))
     assert board.add(lost)
     assert not board.add(lost)
     assert list(board.attempts()) == [(0, 0, 1)]
@@ -139,9 +144,7 @@ def test_a_match_that_never_gets_a_result_is_left_out_at_last() -> None:
     ended = matches()
     for attempt in range(ATTEMPTS):
         name = again(ended[0].match, attempt)
-        board.add(
-            ended[0]._replace(match=name, termination="CANCELLED", seat_at_fault=None, points=())
-        )
+        board.add(EndedMatch(name, ended[0].bots, Result(Termination.CANCELLED, None, (), (), ())))
     for match in ended[1:]:
         board.add(match)
     results = board.results("cup", "d")
@@ -156,9 +159,9 @@ def test_live_standings_are_of_whole_blocks() -> None:
     board = Scoreboard(SCHEDULE)
     ended = matches()
     board.add(ended[0])
-    assert not any(line.games for line in board.live().standings)
+    assert not any(line.games for line in board.live().lines)
     board.add(ended[1])
-    assert sum(line.games for line in board.live().standings) == 4
+    assert sum(line.games for line in board.live().lines) == 4
 
 
 def test_alone_at_the_table_a_fault_is_below_every_score() -> None:
@@ -169,13 +172,16 @@ def test_alone_at_the_table_a_fault_is_below_every_score() -> None:
     for fixture, score in zip(plan, (0, 40, 30), strict=True):
         fault = fixture.bots == ("b",)
         board.add(
-            Finished(
+            EndedMatch(
                 fixture.id,
                 fixture.bots,
-                "CRASH" if fault else "NORMAL",
-                0 if fault else None,
-                (0.0 if fault else 1.0,),
-                (score,),
+                Result(
+                    Termination.CRASH if fault else Termination.NORMAL,
+                    0 if fault else None,
+                    (0.0 if fault else 1.0,),
+                    (score,),
+                    (),
+                ),
             )
         )
     results = board.results("cup", "d")

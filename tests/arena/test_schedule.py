@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard.arena.config import Bot, Config, Contest
+from pegboard.arena.config import BotEntry, Config, Contest
 from pegboard.arena.schedule import Pairing, Schedule, secret_of
 from pegboard.arena.scramble import Scramble
 
@@ -33,7 +33,7 @@ SECRET = bytes(range(32))
 def plan(bots: int | str, *events: Contest, secret: bytes = SECRET) -> Schedule:
     """Return the schedule of bots a, b, c... or of those named, in this order."""
     names = bots if isinstance(bots, str) else "abcdefghij"[:bots]
-    config = Config(name="cup", bots=tuple(Bot(n) for n in names), events=events)
+    config = Config(name="cup", bots=tuple(BotEntry(n) for n in names), events=events)
     return Schedule(config, secret)
 
 

@@ -13,13 +13,13 @@ import msgspec
 import pytest
 from rich.console import Console
 from tests.cli.test_commands import make_record
-from tests.runner.test_report import board
+from tests.runner.test_reporters import board
 
 from pegboard.arena.results import Results
 from pegboard.cli.main import run
 from pegboard.rules.plain import plain
-from pegboard.runner import report, terminal
-from pegboard.runner.report import Plan
+from pegboard.runner import reporters, tables, terminal
+from pegboard.runner.progress import Plan
 
 HOSTILE = "a\x1b[2J\r\x00\x07\x9b31m\u202e\u2066\u2028\u2029\ud800[red]z"
 HOSTILE_SHOWN = (
@@ -60,12 +60,12 @@ def test_tables_and_notes_are_harmless(terminal_like: bool) -> None:
     """Names and details, in tables, notes and headlines; markup is text."""
     console = Console(file=io.StringIO(), width=120, highlight=False, no_color=True)
     assert isinstance(console.file, io.StringIO)
-    report.print_results(hostile_results(), console=console)
+    tables.print_results(hostile_results(), console=console)
     text = console.file.getvalue()
     assert_harmless(text)
     assert HOSTILE_SHOWN in text
     if terminal_like:
-        live = report.LiveReporter(console)
+        live = reporters.LiveReporter(console)
         live.note(HOSTILE)
         live.interrupted(board().results("cup", "d"), Path(HOSTILE))
         assert_harmless(console.file.getvalue())
@@ -73,7 +73,7 @@ def test_tables_and_notes_are_harmless(terminal_like: bool) -> None:
 
 def test_plain_notes_are_harmless(capsys: pytest.CaptureFixture[str]) -> None:
     """Lines for a log or a pipe too."""
-    plain = report.PlainReporter()
+    plain = reporters.PlainReporter()
     plain.started(Plan(HOSTILE, Path(HOSTILE), ("a",), (HOSTILE,), 3, 0))
     plain.note(f"carl exited with status 1: {HOSTILE}")
     plain.finished(hostile_results())
@@ -89,14 +89,14 @@ def test_json_is_exact_and_harmless(
     """The same value, whatever the encoding of standard output."""
     name = HOSTILE.replace("\ud800", "") + "größe 🂡"
     results = msgspec.structs.replace(board().results("cup", "d"), name=name)
-    report.print_results(results, json=True)
+    tables.print_results(results, json=True)
     text = capsys.readouterr().out
     assert "größe 🂡" in text
     assert_harmless(text)
     assert json.loads(text)["name"] == name
     stream = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
     monkeypatch.setattr(sys, "stdout", stream)
-    report.print_results(results, json=True)
+    tables.print_results(results, json=True)
     stream.flush()
     data = stream.buffer.getvalue()
     assert data.isascii()

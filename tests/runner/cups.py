@@ -10,8 +10,9 @@ from pathlib import Path
 
 from tests.patience import PATIENCE_S, wait_until
 
-from pegboard.arena.results import Finished, Results
-from pegboard.runner.run_folder import read_records, read_results
+from pegboard.arena.results import EndedMatch, Results
+from pegboard.runner.records_file import read_records
+from pegboard.runner.run_folder import read_results
 
 STEADY = Path(__file__).parent / "bots" / "steady.py"
 RUNNER = (sys.executable, "-I", "-m", "pegboard.cli.main", "tournament", "run")
@@ -73,7 +74,7 @@ def finish(runner: subprocess.Popen[str], timeout_s: float = 250) -> tuple[int, 
     return runner.returncode, out, errors
 
 
-def play(file: Path, out: Path, timeout_s: float = 250) -> tuple[Results, list[Finished]]:
+def play(file: Path, out: Path, timeout_s: float = 250) -> tuple[Results, list[EndedMatch]]:
     """Play a tournament to its end and return what came out."""
     status, _, errors = finish(start(file, out), timeout_s)
     assert status == 0, errors

@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 from tests.toolchains import require
 
-from pegboard.arena.config import Config, load
+from pegboard.arena.config import Config
 from pegboard.arena.schedule import Schedule
 from pegboard.rules.catalog import CATALOG
+from pegboard.runner.tournament_file import load
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def example(name: str) -> Config:
     """Return an example."""
-    return load(EXAMPLES / f"{name}.toml")
+    return load(EXAMPLES / f"{name}.toml").config
 
 
 def test_the_quickstart_is_a_tournament_of_two_languages() -> None:

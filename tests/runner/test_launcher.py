@@ -18,7 +18,8 @@ import pytest
 from tests.patience import PATIENCE_S, wait_until
 
 from pegboard.runner import launcher as module
-from pegboard.runner.launcher import Exhausted, Launcher, LaunchError, Process
+from pegboard.runner.errors import Exhausted
+from pegboard.runner.launcher import Launcher, LaunchError, Process
 from pegboard.runner.limits import BOT_FILE_BYTES, BOT_OPEN_FILES, bot_limits, memory_limit
 from pegboard.runner.reaper import CUT, processes_of, trim
 
@@ -107,9 +108,9 @@ def test_a_log_is_cut_while_its_program_writes(tmp_path: Path) -> None:
 
 
 async def test_a_burst_between_two_cuts_is_bounded_too(tmp_path: Path) -> None:
-    """What the warden is too slow to cut is stopped by the limit of a file's size."""
+    """What the reaper is too slow to cut is stopped by the limit of a file's size."""
     with launching() as launcher:
-        launcher._warden.send_signal(signal.SIGSTOP)
+        launcher._reaper.send_signal(signal.SIGSTOP)
         code = (
             "import resource, sys\n"
             "while resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 1 << 20: pass\n"
@@ -124,7 +125,7 @@ async def test_a_burst_between_two_cuts_is_bounded_too(tmp_path: Path) -> None:
         )
         assert await asyncio.wait_for(process.wait(), PATIENCE_S) != 0
         assert (tmp_path / "log.out").stat().st_size <= 1 << 20
-        launcher._warden.send_signal(signal.SIGCONT)
+        launcher._reaper.send_signal(signal.SIGCONT)
 
 
 CHATTY = """
@@ -308,15 +309,15 @@ def ignored_by(pid: int) -> int:
 
 
 def test_the_warden_does_not_listen_to_the_terminal() -> None:
-    """Ctrl-C goes to the runner alone: the warden must be there for the sweep."""
+    """Ctrl-C goes to the runner alone: the reaper must be there for the sweep."""
     with Launcher(secrets.token_hex(8)) as launcher:
-        warden = launcher._warden
+        reaper = launcher._reaper
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         ignored = sum(1 << (number - 1) for number in numbers)
-        while ignored_by(warden.pid) & ignored != ignored:
+        while ignored_by(reaper.pid) & ignored != ignored:
             time.sleep(0.02)
         for number in numbers:
-            warden.send_signal(number)
+            reaper.send_signal(number)
         time.sleep(0.1)
-        assert warden.poll() is None
-    assert warden.poll() == 0
+        assert reaper.poll() is None
+    assert reaper.poll() == 0

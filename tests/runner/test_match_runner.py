@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from pegboard.arena.config import Bot, Config, Contest
-from pegboard.arena.match_queue import Entry
+from pegboard.arena.config import BotEntry, Config, Contest
+from pegboard.arena.match_queue import Attempt
 from pegboard.arena.schedule import Schedule
-from pegboard.runner.match_runner import Arbiter
+from pegboard.runner.match_runner import MatchRunner
 from pegboard.v1 import match_pb2
 
 EVENTS = (
@@ -16,15 +16,15 @@ EVENTS = (
     Contest(variant="cribbage-4p", seats=4, blocks=4, name="four", orders="rotations", repeat=True),
     Contest(variant="cribbage-solitaire", seats=1, blocks=2, name="alone"),
 )
-CONFIG = Config(name="cup", bots=(Bot("a"), Bot("b"), Bot("c")), events=EVENTS)
+CONFIG = Config(name="cup", bots=(BotEntry("a"), BotEntry("b"), BotEntry("c")), events=EVENTS)
 
 
 def requests(attempt: int) -> list[match_pb2.CreateMatchRequest]:
     """Return what is asked for all matches of a tournament, played for the `attempt`th time."""
     nowhere: Any = None
-    arbiter = Arbiter(CONFIG, "label", nowhere, nowhere)
+    runner = MatchRunner(CONFIG, "label", nowhere, nowhere)
     schedule = Schedule(CONFIG, bytes(32))
-    return [arbiter._request(Entry(fixture, attempt)) for fixture in schedule]
+    return [runner._request(Attempt(fixture, attempt)) for fixture in schedule]
 
 
 def test_a_block_is_sealed_as_a_whole() -> None:

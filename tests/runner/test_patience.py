@@ -15,21 +15,20 @@ from typing import Any
 import pytest
 
 from pegboard.arena.ages import Ages
-from pegboard.arena.config import Bot, Config, Contest
+from pegboard.arena.config import BotEntry, Config, Contest
 from pegboard.errors import Unavailable, UnknownMatch
 from pegboard.rules import catalog
-from pegboard.runner import limits, patience
-from pegboard.runner import start_check as rollcall
-from pegboard.runner.bot_process import Entrant
+from pegboard.runner import limits, patience, start_check
+from pegboard.runner.bot_process import BotProcess
 from pegboard.runner.environment import bot_environment, helper_environment, isolated_python
+from pegboard.runner.errors import NoServer
 from pegboard.runner.patience import Patience
-from pegboard.runner.server_handle import VenueError
-from pegboard.runner.start_check import Rollcall, opening
+from pegboard.runner.start_check import StartCheck, opening
 from pegboard.v1 import match_pb2
 
 
 class Somewhere:
-    """A venue at which matches can always be created."""
+    """A server at which matches can always be created."""
 
     address = organiser_token = partner = ""
     tokens: Mapping[str, str] = {}
@@ -65,7 +64,7 @@ async def test_patience_ends_with_a_sentence(notes: list[str]) -> None:
 
     waiting = Patience(Somewhere(), "host:1", 0.2, notes.append)
     asking = asyncio.create_task(waiting.insist(call))
-    with pytest.raises(VenueError, match=r"no server at host:1 for 0\.2 s \(refused\); start it"):
+    with pytest.raises(NoServer, match=r"no server at host:1 for 0\.2 s \(refused\); start it"):
         await waiting.run()
     asking.cancel()
     assert len(notes) >= 2
@@ -93,7 +92,7 @@ async def test_an_answer_ends_the_wait(notes: list[str]) -> None:
 
 
 async def test_nothing_counts_while_nothing_is_asked(notes: list[str]) -> None:
-    """Nor at a server of the run's own, which its venue keeps alive."""
+    """Nor at a server of the run's own, which its server keeps alive."""
     never = asyncio.get_running_loop().create_future()
     own = Patience(Somewhere(), "host:1", 0, notes.append)
     idle = Patience(Somewhere(), "host:1", 0.05, notes.append)
@@ -128,7 +127,9 @@ def test_environments_are_allow_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """What `env` and the arena say is above what is inherited."""
     for name in ("SECRET", "PYTHONPATH", "PEGBOARD_TOKEN", "CARGO_HOME", "LC_TIME"):
         monkeypatch.setenv(name, "mine")
-    bot = Bot("b", env={"CARGO_HOME": "/c", "PEGBOARD_BOT": "x"}, inherit=("PYTHONPATH", "NONE"))
+    bot = BotEntry(
+        "b", env={"CARGO_HOME": "/c", "PEGBOARD_BOT": "x"}, inherit=("PYTHONPATH", "NONE")
+    )
     env = bot_environment(bot, name="b--2", address="here", token="t")
     assert (env["CARGO_HOME"], env["LC_TIME"], env["PYTHONPATH"]) == ("/c", "mine", "mine")
     assert (env["PEGBOARD_BOT"], env["PEGBOARD_PROCESS"], env["PEGBOARD_TOKEN"]) == ("b", "2", "t")
@@ -167,7 +168,7 @@ def test_too_few_open_files_are_told_before_the_start(monkeypatch: pytest.Monkey
 
 BUSY = """
 import sys
-from pegboard.runner.interrupts import Interrupts
+from pegboard.cli.interrupts import Interrupts
 with Interrupts(lambda: print("first", flush=True)):
     print("listening", flush=True)
     while True:
@@ -226,11 +227,11 @@ async def test_a_check_match_without_a_result_is_made_again_once(
     notes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However often it is looked at until its bot comes."""
-    monkeypatch.setattr(rollcall, "POLL_S", 0.001)
-    bot = Bot(name="a", command=("a",))
+    monkeypatch.setattr(start_check, "POLL_S", 0.001)
+    bot = BotEntry(name="a", command=("a",))
     config = Config(name="c", bots=(bot,), events=(Contest(variant="cribbage", seats=2),))
     organiser: Any = Checks()
     waiting = Patience(Somewhere(), "", 0, notes.append)
-    check = Rollcall(config, "run", organiser, waiting, notes.append, partner="b")
-    assert await check.call([Entrant(bot, "a", 0)]) == {}
+    check = StartCheck(config, "run", organiser, waiting, notes.append, partner="b")
+    assert await check.call([BotProcess(bot, "a", 0)]) == {}
     assert len(organiser.matches) == 2

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ import pytest
 from pegboard.arena.schedule import secret_of
 from pegboard.rules.record import Record
 from pegboard.rules.results import Result, Termination
-from pegboard.runner.run_folder import FolderError, RunFolder, read_records, read_results
+from pegboard.runner.errors import FolderError
+from pegboard.runner.records_file import read_records
+from pegboard.runner.run_folder import RunFolder, read_results
 
 TEXT = 'name = "cup"\nconcurrency = 4\n'
 EVENTS = """
@@ -27,6 +30,11 @@ variant = "draw"
 blocks = 2
 """
 BOT_A, BOT_B = '[[bots]]\nname = "a"\n', '[[bots]]\nname = "b"\n'
+
+
+def opened(path: Path, text: str) -> RunFolder:
+    """Return the folder of a run of the file with this text."""
+    return RunFolder(path, tomllib.loads(text), text)
 
 
 def record(match: str) -> Record:
@@ -53,16 +61,16 @@ def names(folder: Path) -> list[str]:
 def test_a_run_leaves_what_continues_it(tmp_path: Path) -> None:
     """File, label and records are there again in the next session."""
     out = tmp_path / "out"
-    with RunFolder(out, TEXT) as folder:
+    with opened(out, TEXT) as folder:
         assert not folder.continued
         label, secret = folder.label, folder.secret
-        folder.append([record("m1"), record("m2")])
-    with RunFolder(out, TEXT) as folder:
+        folder.records.append([record("m1"), record("m2")])
+    with opened(out, TEXT) as folder:
         assert folder.continued
         assert (folder.label, folder.secret) == (label, secret)
-        first, second = folder.read_records()
+        first, second = folder.records.read()
         assert (first.match, second.match) == ("m1", "m2")
-        assert (first.bots, first.points, first.scores) == (("a", "b"), (1.0, 0.0), (121, 90))
+        assert (first.bots, first.result) == (("a", "b"), record("m1").result)
     assert (out / "tournament.toml").read_text() == TEXT
     assert Record.from_json((out / "records.jsonl").read_text().splitlines()[0]) == record("m1")
 
@@ -70,46 +78,46 @@ def test_a_run_leaves_what_continues_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kept", [0, 1, 100])
 def test_half_a_line_is_cut_off(tmp_path: Path, kept: int) -> None:
     """A run that was killed while it wrote: the match is told again by the server."""
-    with RunFolder(tmp_path, TEXT) as folder:
-        folder.append([record("m1"), record("m2")])
+    with opened(tmp_path, TEXT) as folder:
+        folder.records.append([record("m1"), record("m2")])
     path = tmp_path / "records.jsonl"
     first = path.read_bytes().splitlines(keepends=True)[0]
     path.write_bytes(first + first[:kept])
-    with RunFolder(tmp_path, TEXT) as folder:
-        assert [ended.match for ended in folder.read_records()] == ["m1"]
-        folder.append([record("m3")])
+    with opened(tmp_path, TEXT) as folder:
+        assert [ended.match for ended in folder.records.read()] == ["m1"]
+        folder.records.append([record("m3")])
     assert names(tmp_path) == ["m1", "m3"]
 
 
 def test_only_half_a_line_is_an_empty_file(tmp_path: Path) -> None:
     """Killed while it wrote the very first record."""
-    with RunFolder(tmp_path, TEXT):
+    with opened(tmp_path, TEXT):
         pass
     (tmp_path / "records.jsonl").write_bytes(b'{"match":')
-    with RunFolder(tmp_path, TEXT) as folder:
-        assert list(folder.read_records()) == []
+    with opened(tmp_path, TEXT) as folder:
+        assert list(folder.records.read()) == []
 
 
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     """Nothing is skipped in silence."""
-    with RunFolder(tmp_path, TEXT) as folder:
-        folder.append([record("m1")])
+    with opened(tmp_path, TEXT) as folder:
+        folder.records.append([record("m1")])
     path = tmp_path / "records.jsonl"
     path.write_bytes(b"rubbish\n" + path.read_bytes())
-    with RunFolder(tmp_path, TEXT) as folder, pytest.raises(FolderError, match="line 1: not a rec"):
-        list(folder.read_records())
+    with opened(tmp_path, TEXT) as folder, pytest.raises(FolderError, match="line 1: not a rec"):
+        list(folder.records.read())
 
 
 def test_another_file_is_refused_with_the_key_that_changed(tmp_path: Path) -> None:
     """The sentence says what to do."""
-    with RunFolder(tmp_path, TEXT):
+    with opened(tmp_path, TEXT):
         pass
     with pytest.raises(FolderError, match=r"seed is 2 and was not set; undo the change .* --out"):
-        RunFolder(tmp_path, TEXT + "seed = 2\n")
-    with RunFolder(tmp_path, TEXT.replace("concurrency = 4", "concurrency = 9")):
+        opened(tmp_path, TEXT + "seed = 2\n")
+    with opened(tmp_path, TEXT.replace("concurrency = 4", "concurrency = 9")):
         pass
     (tmp_path / "tournament.toml").write_text(TEXT + "restarts = 3\n")
-    with RunFolder(tmp_path, TEXT):
+    with opened(tmp_path, TEXT):
         pass  # the digest is what counts, an edited copy does no harm
 
 
@@ -117,7 +125,7 @@ def test_every_run_draws_a_secret_that_only_its_owner_can_read(tmp_path: Path) -
     """The same file in two folders has other deals; nobody else on the machine reads the secret."""
     secrets = []
     for name in ("one", "two"):
-        with RunFolder(tmp_path / name, TEXT) as folder:
+        with opened(tmp_path / name, TEXT) as folder:
             secrets.append(folder.secret)
         assert (tmp_path / name / "run.json").stat().st_mode & 0o777 == 0o600
     assert secrets[0] != secrets[1]
@@ -126,9 +134,9 @@ def test_every_run_draws_a_secret_that_only_its_owner_can_read(tmp_path: Path) -
 
 def test_a_seed_makes_the_secret(tmp_path: Path) -> None:
     """Where repetition is asked for: the same in every folder."""
-    with RunFolder(tmp_path / "one", "seed = 7\n" + TEXT) as one:
+    with opened(tmp_path / "one", "seed = 7\n" + TEXT) as one:
         pass
-    with RunFolder(tmp_path / "two", "seed = 7\n" + TEXT) as two:
+    with opened(tmp_path / "two", "seed = 7\n" + TEXT) as two:
         pass
     assert one.secret == two.secret == secret_of(7, "cup")
     assert one.label != two.label
@@ -136,51 +144,51 @@ def test_a_seed_makes_the_secret(tmp_path: Path) -> None:
 
 def test_a_run_is_repeated_from_its_run_json(tmp_path: Path) -> None:
     """A new folder that holds nothing but the file with the secret."""
-    with RunFolder(tmp_path / "one", TEXT + EVENTS) as one:
-        one.append([record("m1")])
+    with opened(tmp_path / "one", TEXT + EVENTS) as one:
+        one.records.append([record("m1")])
     (tmp_path / "two").mkdir()
     shutil.copy(tmp_path / "one" / "run.json", tmp_path / "two")
-    with RunFolder(tmp_path / "two", TEXT + EVENTS) as two:
+    with opened(tmp_path / "two", TEXT + EVENTS) as two:
         assert two.secret == one.secret
-        assert list(two.read_records()) == []
+        assert list(two.records.read()) == []
 
 
 def test_blocks_may_grow_but_not_shrink(tmp_path: Path) -> None:
     """Of the tournament and of one event; what was added stays."""
-    with RunFolder(tmp_path, TEXT + EVENTS) as folder:
+    with opened(tmp_path, TEXT + EVENTS) as folder:
         secret, digest = folder.secret, folder.digest
     grown = TEXT + EVENTS.replace("blocks = 5", "blocks = 9").replace("blocks = 2", "blocks = 3")
-    with RunFolder(tmp_path, grown) as folder:
+    with opened(tmp_path, grown) as folder:
         assert (folder.secret, folder.digest) == (secret, digest)
     assert (tmp_path / "tournament.toml").read_text() == grown
     assert (tmp_path / "run.json").stat().st_mode & 0o777 == 0o600
     with pytest.raises(
         FolderError, match=r"blocks of cribbage is 5 and was 9; blocks may be added"
     ):
-        RunFolder(tmp_path, TEXT + EVENTS.replace("blocks = 2", "blocks = 3"))
+        opened(tmp_path, TEXT + EVENTS.replace("blocks = 2", "blocks = 3"))
     with pytest.raises(FolderError, match="blocks of draw is 2 and was 3"):
-        RunFolder(tmp_path, grown.replace("blocks = 3", "blocks = 2"))
-    with RunFolder(tmp_path, grown):
+        opened(tmp_path, grown.replace("blocks = 3", "blocks = 2"))
+    with opened(tmp_path, grown):
         pass  # a file that was refused has changed nothing
 
 
 def test_bots_may_be_put_in_another_order(tmp_path: Path) -> None:
     """Nothing depends on it; another bot is another tournament."""
-    with RunFolder(tmp_path, TEXT + BOT_A + BOT_B):
+    with opened(tmp_path, TEXT + BOT_A + BOT_B):
         pass
-    with RunFolder(tmp_path, TEXT + BOT_B + BOT_A):
+    with opened(tmp_path, TEXT + BOT_B + BOT_A):
         pass
     with pytest.raises(FolderError, match="bots is a list of 1 and was a list of 2"):
-        RunFolder(tmp_path, TEXT + BOT_A)
+        opened(tmp_path, TEXT + BOT_A)
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('{"version":1,"digest":"d","label":"l"}', "is of version 1, and this program continues"),
-        ('{"version":2,"digest":"d","label":"l"}', "cannot be read"),
+        ('{"version":2,"digest":"d","label":"l"}', "is of version 2, and this program continues"),
+        ('{"version":3,"digest":"d","label":"l"}', "cannot be read"),
         (
-            '{"version":2,"digest":"d","label":"l","secret":"xyz","blocks":{}}',
+            '{"version":3,"digest":"d","label":"l","secret":"xyz","blocks":{},"lasting":{}}',
             "cannot be read",
         ),
         ("", "cannot be read"),
@@ -190,40 +198,40 @@ def test_a_run_of_another_kind_is_refused(tmp_path: Path, text: str, sentence: s
     """An old folder, or a damaged one: play anew elsewhere."""
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(FolderError, match=sentence):
-        RunFolder(tmp_path, TEXT)
+        opened(tmp_path, TEXT)
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
     """Results never mix with somebody's files."""
     (tmp_path / "thesis.txt").write_text("")
     with pytest.raises(FolderError, match="holds other files"):
-        RunFolder(tmp_path, TEXT)
+        opened(tmp_path, TEXT)
     with pytest.raises(FolderError, match="is a file"):
-        RunFolder(tmp_path / "thesis.txt", TEXT)
+        opened(tmp_path / "thesis.txt", TEXT)
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_a_second_run_is_refused_with_the_process_named(tmp_path: Path) -> None:
     """And the first goes on undisturbed."""
-    with RunFolder(tmp_path, TEXT) as folder:
+    with opened(tmp_path, TEXT) as folder:
         with pytest.raises(FolderError, match=f"in use by process {os.getpid()};"):
-            RunFolder(tmp_path, TEXT)
-        folder.append([record("m1")])
+            opened(tmp_path, TEXT)
+        folder.records.append([record("m1")])
     assert names(tmp_path) == ["m1"]
 
 
 def test_a_lock_outlives_its_run_until_the_sweep_is_over(tmp_path: Path) -> None:
-    """The lock's process is dead, its warden still holds on: wait for that, then go on."""
+    """The lock's process is dead, its reaper still holds on: wait for that, then go on."""
     code = (
         "import os, subprocess, sys; from pathlib import Path;"
         "from pegboard.runner.run_folder import RunFolder;"
-        f"folder = RunFolder(Path({str(tmp_path)!r}), {TEXT!r});"
+        f"folder = RunFolder(Path({str(tmp_path)!r}), {tomllib.loads(TEXT)!r});"
         "subprocess.Popen(['sleep', '0.7'], pass_fds=(folder.lock,));"
         "os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code], check=False)
     begun = time.monotonic()
-    with RunFolder(tmp_path, TEXT):
+    with opened(tmp_path, TEXT):
         assert time.monotonic() - begun > 0.2
 
 

@@ -24,7 +24,8 @@ from tests.runner.cups import CRIBBAGE, DRAW, ONE, THREE, TWO, bot
 from pegboard.arena.results import Results
 from pegboard.rules.record import Record, verify
 from pegboard.runner.environment import BOT_NAMES
-from pegboard.runner.run_folder import read_records, read_results
+from pegboard.runner.records_file import read_records
+from pegboard.runner.run_folder import read_results
 
 # Starting a dozen processes takes seconds, and on a busy machine a minute.
 pytestmark = pytest.mark.timeout(300)
@@ -295,7 +296,7 @@ def test_nothing_of_ours_imports_from_the_folder_of_the_file(tmp_path: Path, out
 
 
 def test_helpers_do_not_read_the_variables_of_python(tmp_path: Path, out: Path) -> None:
-    """The server and the warden start with what they need; `PYTHONPATH` is the user's."""
+    """The server and the reaper start with what they need; `PYTHONPATH` is the user's."""
     (tmp_path / "random.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w')\n")
     file = cups.write(tmp_path, ONE, TWO, CRIBBAGE, top="blocks = 1")
     env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONHOME": "/nowhere"}
@@ -428,7 +429,7 @@ def test_a_process_that_hangs_loses_what_it_was_silent_in_and_no_more(
     assert "CRASH" not in faults["hangs"]
     assert sum(faults["hangs"].values()) >= 16
     ended = list(read_records(out / "records.jsonl"))
-    cancelled = [match for match in ended if match.termination == "CANCELLED"]
+    cancelled = [match for match in ended if match.result.termination == "CANCELLED"]
     assert all("hangs" in match.bots for match in cancelled)
     assert len(ended) == results.total + len(cancelled)
 
@@ -646,7 +647,7 @@ def test_a_whole_zoo_ends_with_a_table(tmp_path: Path, out: Path) -> None:
         assert faults[kind], f"{kind} got away"
         assert kind in results.last_faults[kind], "the reason names the bot"
     good = [match for match in ended if set(match.bots) == {"one", "two"}]
-    assert [match.termination for match in good] == ["NORMAL", "NORMAL"]
+    assert [match.result.termination for match in good] == ["NORMAL", "NORMAL"]
 
 
 @pytest.mark.long

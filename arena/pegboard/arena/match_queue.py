@@ -19,19 +19,19 @@ SLACK = 1.25
 """A bot may have this much more than its fair share of the matches at once."""
 
 
-class Entry(NamedTuple):
-    """A fixture to be played, for the `attempt`th time (0 is the first)."""
+class Attempt(NamedTuple):
+    """A fixture to be played, for the `number`th time (0 is the first)."""
 
     fixture: Fixture
-    attempt: int
+    number: int
 
     @property
     def id(self) -> str:
         """The id under which it is played."""
-        return self.fixture.pairing.match_id(self.fixture.place, self.attempt)
+        return self.fixture.pairing.match_id(self.fixture.place, self.number)
 
 
-class Feed:
+class MatchQueue:
     """Hands out fixtures; `give_back` them when they are over."""
 
     def __init__(
@@ -53,15 +53,15 @@ class Feed:
         self._limit = bot_limit(pairings, concurrency)
         self._lanes = [(0.0, pairing.number) for pairing in pairings if pairing.total]
 
-    def take(self, count: int) -> list[Entry]:
+    def take(self, count: int) -> list[Attempt]:
         """Return up to `count` fixtures to be played now, never more at once than allowed."""
-        entries: list[Entry] = []
+        attempts: list[Attempt] = []
         count = min(count, self.concurrency - self.out)
-        while len(entries) < count and self._again:
-            number, index, attempt = self._again.popleft()
-            entries.append(self._out(self._pairings[number].fixture(index), attempt))
+        while len(attempts) < count and self._again:
+            number, index, times = self._again.popleft()
+            attempts.append(self._out(self._pairings[number].fixture(index), times))
         blocked: list[tuple[float, int]] = []
-        while len(entries) < count and self._lanes:
+        while len(attempts) < count and self._lanes:
             lane = heapq.heappop(self._lanes)
             pairing = self._pairings[lane[1]]
             index = self._skip_done(pairing)
@@ -71,27 +71,27 @@ class Feed:
             if any(self.running[bot] >= self._limit for bot in set(fixture.bots)):
                 blocked.append(lane)
                 continue
-            entries.append(self._out(fixture, 0))
+            attempts.append(self._out(fixture, 0))
             self._place[pairing.number] = index + 1
             heapq.heappush(self._lanes, ((index + 1) / pairing.total, pairing.number))
         for lane in blocked:
             heapq.heappush(self._lanes, lane)
-        return entries
+        return attempts
 
-    def give_back(self, entry: Entry, *, again: bool = False) -> None:
+    def give_back(self, attempt: Attempt, *, again: bool = False) -> None:
         """A fixture is over; with `again` it will come once more."""
         self.out -= 1
-        for bot in set(entry.fixture.bots):
+        for bot in set(attempt.fixture.bots):
             self.running[bot] -= 1
         if again:
-            fixture = entry.fixture
-            self._again.append((fixture.pairing.number, fixture.place, entry.attempt + 1))
+            fixture = attempt.fixture
+            self._again.append((fixture.pairing.number, fixture.place, attempt.number + 1))
 
-    def _out(self, fixture: Fixture, attempt: int) -> Entry:
+    def _out(self, fixture: Fixture, number: int) -> Attempt:
         self.out += 1
         for bot in set(fixture.bots):
             self.running[bot] += 1
-        return Entry(fixture, attempt)
+        return Attempt(fixture, number)
 
     def _skip_done(self, pairing: Pairing) -> int:
         index = self._place[pairing.number]

@@ -22,9 +22,10 @@ number of matches and however large a difference its game makes.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -37,11 +38,11 @@ _TOLERANCE = 1e-9
 _STEPS = 200
 
 
-class Standing(NamedTuple):
-    """One line of the table. `games` counts seats held; the numbers of a bot without games are 0.
+class TableLine(msgspec.Struct, frozen=True):
+    """One line of a table. `games` counts seats held; the numbers of a bot without games are 0.
 
     `error` is the half width of the 95 % interval of the score. It and the Elo interval are None
-    where a bot has no whole block.
+    if the bot has no whole block. `faults` are counts by termination.
     """
 
     rank: int
@@ -53,15 +54,16 @@ class Standing(NamedTuple):
     elo: float
     elo_low: float | None
     elo_high: float | None
+    faults: dict[str, int] = {}
 
 
-class Table(NamedTuple):
-    """Standings, best first, and the crosstable over `bots`.
+class RatingTable(NamedTuple):
+    """The lines, best first, and the crosstable over `bots`.
 
     `cross[i][j]` is what bot i took from bot j, `games[i][j]` what it could have taken.
     """
 
-    standings: tuple[Standing, ...]
+    lines: tuple[TableLine, ...]
     bots: tuple[str, ...]
     cross: Floats
     games: Floats
@@ -130,8 +132,8 @@ def mean_of(ratings: Sequence[Rating]) -> Rating:
     )
 
 
-def table(rating: Rating) -> Table:
-    """Return the standings, by rating, and the crosstable."""
+def table(rating: Rating, faults: Mapping[str, Mapping[str, int]] | None = None) -> RatingTable:
+    """Return the lines, by rating, and the crosstable. `faults` are counts by bot and termination."""
     points, games = rating.sums.points, rating.sums.games
     elo, bots = rating.elo, rating.bots
     score = _ratio(points, games)
@@ -140,8 +142,8 @@ def table(rating: Rating) -> Table:
     )
     low, high = elo - _Z * rating.elo_error, elo + _Z * rating.elo_error
     order = sorted(range(len(bots)), key=lambda i: (games[i] == 0, -elo[i], -score[i], bots[i]))
-    standings = tuple(
-        Standing(
+    lines = tuple(
+        TableLine(
             rank=rank,
             bot=bots[i],
             points=round(float(points[i]), 6),
@@ -151,11 +153,12 @@ def table(rating: Rating) -> Table:
             elo=round(float(elo[i]), 2),
             elo_low=_rounded(low[i], 2),
             elo_high=_rounded(high[i], 2),
+            faults=dict(sorted((faults or {}).get(bots[i], {}).items())),
         )
         for rank, i in enumerate(order, start=1)
     )
     sums = rating.sums
-    return Table(standings, bots, np.round(sums.taken, 6), np.round(sums.compared, 6))
+    return RatingTable(lines, bots, np.round(sums.taken, 6), np.round(sums.compared, 6))
 
 
 def bradley_terry(taken: Floats, virtual_games: float = VIRTUAL_GAMES) -> Floats:

@@ -31,8 +31,8 @@ _CHUNK = 1 << 18
 """Cells of a chunk of pairings: bounds the memory of one step of the arithmetic."""
 
 
-class Playing(NamedTuple):
-    """One finished match of a block: bots, points and sides by seat, `value` ranks solo playings."""
+class RatedMatch(NamedTuple):
+    """A finished match of a block: bots, points and sides by seat; `value` ranks those of one seat."""
 
     bots: tuple[str, ...]
     points: tuple[float, ...]
@@ -44,7 +44,7 @@ class Block(NamedTuple):
     """What one seed gave, over its seat orders. `pairing` is the stratum it belongs to."""
 
     pairing: int
-    playings: tuple[Playing, ...]
+    matches: tuple[RatedMatch, ...]
 
 
 class Sums(NamedTuple):
@@ -108,8 +108,8 @@ class Tally:
         self._measured: dict[_Shape, _Measures] = {}
 
     def add(self, block: Block, count: int = 1) -> None:
-        """Add a whole block `count` times; one without playings adds nothing."""
-        if not block.playings:
+        """Add a whole block `count` times; one without matches adds nothing."""
+        if not block.matches:
             return
         bots, measures = self._measure(block)
         key = (len(bots), measures.unit)
@@ -141,13 +141,13 @@ class Tally:
 
     def _measure(self, block: Block) -> tuple[tuple[int, ...], _Measures]:
         index = self._index
-        bots = tuple(sorted({index[bot] for playing in block.playings for bot in playing.bots}))
+        bots = tuple(sorted({index[bot] for match in block.matches for bot in match.bots}))
         place = {self.bots[bot]: i for i, bot in enumerate(bots)}
-        if all(len(playing.bots) == 1 for playing in block.playings):
-            return bots, _measure_alone(block.playings, place)
+        if all(len(match.bots) == 1 for match in block.matches):
+            return bots, _measure_alone(block.matches, place)
         shape = tuple(
-            (tuple(place[bot] for bot in playing.bots), playing.points, playing.sides)
-            for playing in block.playings
+            (tuple(place[bot] for bot in match.bots), match.points, match.sides)
+            for match in block.matches
         )
         measures = self._measured.get(shape)
         if measures is None:
@@ -296,15 +296,15 @@ def _weights(sides: tuple[int, ...]) -> Floats:
     )
 
 
-def _measure_alone(playings: Sequence[Playing], place: Mapping[str, int]) -> _Measures:
+def _measure_alone(matches: Sequence[RatedMatch], place: Mapping[str, int]) -> _Measures:
     """In an event for one seat the block is the match: same deals, the higher score is better.
 
-    A playing without any other of its block is compared with nothing, and does not count.
+    A match without any other of its block is compared with nothing, and does not count.
     """
     k = len(place)
     values = np.zeros(k)
-    for playing in playings:
-        values[place[playing.bots[0]]] = playing.value
+    for match in matches:
+        values[place[match.bots[0]]] = match.value
     others = max(k - 1, 1)
     apart = 1 - np.eye(k)
     better = values[:, None] > values[None, :]

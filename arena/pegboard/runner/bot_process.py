@@ -1,6 +1,6 @@
 """A bot that plays: its process, started again when it crashes, and the limits of patience.
 
-An `Entrant` is one process of a bot, with a seat name and a token of its own. It is `gone` when its
+A `BotProcess` is one process of a bot, with a seat name and a token of its own. It is `gone` when its
 bot will not play again in this run: then its matches are forfeited as soon as they are created.
 """
 
@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from pegboard.arena.config import Bot
+from pegboard.arena.config import BotEntry
 from pegboard.arena.results import PROCESS_MARK
 from pegboard.runner.launcher import Launcher, LaunchError, Process
 from pegboard.runner.limits import memory_limit
@@ -21,18 +21,18 @@ BACKOFF_LIMIT_S = 10.0
 RESTARTS_UNPROVEN = 2
 """Restarts of a bot that has not played one match to its end: it most likely cannot start here."""
 
-OnEnd = Callable[["Entrant", str], Awaitable[bool]]
-"""Called with the entrant and how its process ended; returns whether the bot is to blame."""
+OnEnd = Callable[["BotProcess", str], Awaitable[bool]]
+"""Called with the bot process and how its program ended; returns whether the bot is to blame."""
 
 
-def entrants_of(bot: Bot) -> tuple[str, ...]:
+def process_names(bot: BotEntry) -> tuple[str, ...]:
     """Return the seat names of a bot's processes."""
     if bot.processes == 1:
         return (bot.name,)
     return tuple(f"{bot.name}{PROCESS_MARK}{i}" for i in range(1, bot.processes + 1))
 
 
-class Entrant:
+class BotProcess:
     """One process of a bot, looked after by `run`.
 
     `proven`: it has played a match to its end. `hung`: the process that has just ended was killed by
@@ -40,7 +40,7 @@ class Entrant:
     ended, and hung ones that were killed.
     """
 
-    def __init__(self, bot: Bot, name: str, restarts: int) -> None:
+    def __init__(self, bot: BotEntry, name: str, restarts: int) -> None:
         self.bot = bot
         self.name = name
         self.gone = ""
@@ -61,7 +61,7 @@ class Entrant:
         limits: Mapping[int, int],
         ended: OnEnd,
     ) -> None:
-        """Keep the process running until the entrant is gone, or this is cancelled.
+        """Keep the program running until the bot is gone, or this is cancelled.
 
         A bot without a command is run elsewhere: there is nothing to do but wait.
         """

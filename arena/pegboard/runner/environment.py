@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from pegboard.arena.config import Bot
+from pegboard.arena.config import BotEntry
 from pegboard.arena.results import PROCESS_MARK
 
 HELPER_NAMES = frozenset(
@@ -35,7 +35,7 @@ def helper_environment() -> dict[str, str]:
     return _inherited(HELPER_NAMES)
 
 
-def bot_environment(bot: Bot, *, name: str, address: str, token: str) -> dict[str, str]:
+def bot_environment(bot: BotEntry, *, name: str, address: str, token: str) -> dict[str, str]:
     """Return the environment of a bot's process `name`.
 
     It has what the allow-list names, what the bot's `inherit` names, the bot's `env`, and

@@ -2,7 +2,7 @@
 
 A `Launcher` starts programs by exec, each as leader of a session and process group of its own; a
 `Process` is one of them. Programs write to their log files directly, never through a pipe of the
-runner's, so that a runner that is suspended holds none of them up. The warden knows all groups and
+runner's, so that a runner that is suspended holds none of them up. The reaper knows all groups and
 keeps the logs small.
 """
 
@@ -20,10 +20,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from pegboard.rules.errors import PegboardError
-from pegboard.runner import reaper as warden
+from pegboard.runner import reaper
 from pegboard.runner.environment import helper_environment, isolated_python
+from pegboard.runner.errors import Exhausted
 from pegboard.runner.limits import confine
+from pegboard.runner.private_files import cannot_write
 
 LOG_LIMIT_BYTES = 10 * 1024 * 1024
 LINE_LIMIT = 400
@@ -42,18 +43,14 @@ class LaunchError(OSError):
     """A program that cannot be started at all; the message is one sentence."""
 
 
-class Exhausted(PegboardError):
-    """This process may open no more files; the run cannot go on."""
-
-
 class Launcher:
     """Starts processes of one run. Use as a context manager: leaving it leaves no process behind."""
 
     def __init__(self, run_id: str, *, lock: int | None = None) -> None:
-        """Take the run's id and the descriptor of a lock that the warden keeps until its sweep."""
+        """Take the run's id and the descriptor of a lock that the reaper keeps until its sweep."""
         self.run_id = run_id
-        command = [*isolated_python(), warden.__file__, run_id, str(LOG_LIMIT_BYTES)]
-        self._warden = subprocess.Popen(
+        command = [*isolated_python(), reaper.__file__, run_id, str(LOG_LIMIT_BYTES)]
+        self._reaper = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -73,18 +70,18 @@ class Launcher:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._warden.stdin is not None
+        assert self._reaper.stdin is not None
         with contextlib.suppress(OSError):
-            self._warden.stdin.close()
+            self._reaper.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._warden.wait(STOP_S)
+            self._reaper.wait(STOP_S)
 
     def tell(self, command: str, argument: int | str) -> None:
-        """Tell the warden; if it has been killed, the run goes on without it."""
-        assert self._warden.stdin is not None
+        """Tell the reaper; if it has been killed, the run goes on without it."""
+        assert self._reaper.stdin is not None
         with contextlib.suppress(OSError):
-            self._warden.stdin.write(f"{json.dumps([command, argument])}\n")
-            self._warden.stdin.flush()
+            self._reaper.stdin.write(f"{json.dumps([command, argument])}\n")
+            self._reaper.stdin.flush()
 
     async def start(
         self,
@@ -98,16 +95,16 @@ class Launcher:
         stdout: bool = False,
         umask: int = -1,
     ) -> Process:
-        """Start a program in `folder`. Raises `LaunchError` or `Exhausted`.
+        """Start a program in `folder`. Raises `LaunchError`, `Exhausted` or `FolderError`.
 
         What it writes goes to files that it has open itself: its errors to `log`, its output beside
         it (`.out`). With `stdout` the caller reads the output instead; `stdin` gives it a pipe that
         ends with this process. `limits` are by resource, `umask` -1 is the runner's.
         """
         title = " ".join(command).encode("unicode_escape").decode()
-        logs = [Log(log, title)]
+        logs = [ProcessLog(log, title)]
         if not stdout:
-            logs.append(Log(log.with_suffix(".out"), title))
+            logs.append(ProcessLog(log.with_suffix(".out"), title))
         # Pipes of our own: asyncio's would tie the end of the program to the end of its output,
         # and a child that it leaves behind may hold that open for ever.
         their_in, our_in = _pipe() if stdin else (-1, -1)
@@ -118,7 +115,7 @@ class Launcher:
                 stdin=their_in if stdin else subprocess.DEVNULL,
                 stdout=their_out,
                 stderr=logs[0].file,
-                env={**env, warden.RUN_ID_VARIABLE: self.run_id},
+                env={**env, reaper.RUN_ID_VARIABLE: self.run_id},
                 cwd=folder,
                 start_new_session=True,
                 umask=umask,
@@ -174,20 +171,23 @@ async def _reader(descriptor: int) -> asyncio.StreamReader:
     return reader
 
 
-class Log:
+class ProcessLog:
     """A file that one process writes to, after what earlier ones have left there."""
 
     def __init__(self, path: Path, title: str) -> None:
-        """Open the file and say in a line what starts. Raises `Exhausted`, or `OSError`."""
+        """Open the file and write in a line what starts. Raises `Exhausted` or `FolderError`."""
         self.path = path
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         try:
             self.file = os.open(path, flags, 0o600)
         except OSError as error:
-            raise (exhausted() if error.errno in (errno.EMFILE, errno.ENFILE) else error) from None
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                raise exhausted() from None
+            raise cannot_write(path, error) from None
         stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-        os.write(self.file, f"--- {stamp} {title}\n".encode())
+        with contextlib.suppress(OSError):  # a full disk: the process can run without this line
+            os.write(self.file, f"--- {stamp} {title}\n".encode())
         self._start = os.fstat(self.file).st_size
 
     def last_line(self) -> str:
@@ -195,7 +195,7 @@ class Log:
         try:
             with self.path.open("rb") as file:
                 size = file.seek(0, os.SEEK_END)
-                # A file that has shrunk was cut by the warden, and all of its end is the process's.
+                # A file that has shrunk was cut by the reaper, and all of its end is the process's.
                 start = self._start if size >= self._start else 0
                 file.seek(max(start, size - _TAIL_BYTES))
                 end = file.read(_TAIL_BYTES)
@@ -212,7 +212,7 @@ class Process:
         self,
         launcher: Launcher,
         process: asyncio.subprocess.Process,
-        logs: Sequence[Log],
+        logs: Sequence[ProcessLog],
         stdin: int,
         stdout: asyncio.StreamReader | None,
     ) -> None:

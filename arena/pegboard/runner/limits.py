@@ -10,7 +10,7 @@ from pathlib import Path
 
 BOT_OPEN_FILES = 4096
 BOT_FILE_BYTES = 1 << 30
-"""The largest file that a bot can write: also the hard bound of its log (see `warden`)."""
+"""The largest file that a bot can write: also the hard bound of its log (see `reaper`)."""
 
 THREADS_BASE = 4096
 THREADS_A_PROCESS = 512

@@ -7,30 +7,30 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
 
 from pegboard.arena.config import Config
-from pegboard.arena.match_queue import Entry
-from pegboard.arena.records import match_id
+from pegboard.arena.match_queue import Attempt
+from pegboard.arena.results import match_id
 from pegboard.client import FinishedMatches, Organiser, new_match
 from pegboard.errors import AlreadyExists, StoreError, Unavailable, UnknownMatch
 from pegboard.rules.errors import PegboardError
-from pegboard.runner.bot_process import entrants_of
+from pegboard.runner.bot_process import process_names
+from pegboard.runner.errors import NoServer
 from pegboard.runner.patience import Patience
-from pegboard.runner.server_handle import VenueError
 from pegboard.v1 import match_pb2
 
 CALLS_AT_ONCE = 32
 
 
-class Arbiter:
+class MatchRunner:
     """Speaks to the server. `running` are the matches under way, by id."""
 
     def __init__(
         self, config: Config, label: str, patience: Patience, organiser: Organiser
     ) -> None:
-        self.running: dict[str, Entry] = {}
+        self.running: dict[str, Attempt] = {}
         self._label = label
         self._patience = patience
         self._organiser = organiser
-        self._processes = {bot.name: entrants_of(bot) for bot in config.bots}
+        self._processes = {bot.name: process_names(bot) for bot in config.bots}
         self._time_control = match_pb2.TimeControl(
             bank_ms=config.time.bank_ms,
             increment_ms=config.time.increment_ms,
@@ -39,19 +39,19 @@ class Arbiter:
             match_ms=config.time.match_ms,
         )
 
-    async def create(self, entries: Sequence[Entry]) -> list[str]:
+    async def create(self, attempts: Sequence[Attempt]) -> list[str]:
         """Create matches, or find them created; return the ids of those that are over already.
 
-        Raises `VenueError` where the server has played another run with the same secret.
+        Raises `NoServer` where the server has played another run with the same secret.
         """
-        requests = [self._request(entry) for entry in entries]
+        requests = [self._request(attempt) for attempt in attempts]
         self.running.update(
-            (request.match_id, entry) for request, entry in zip(requests, entries, strict=True)
+            (request.match_id, attempt) for request, attempt in zip(requests, attempts, strict=True)
         )
         try:
             matches = await self._patience.insist(lambda: self._organiser.create(requests))
         except AlreadyExists as error:
-            raise VenueError(
+            raise NoServer(
                 f"{error}; the server has played another run of this `name` and `seed`: leave "
                 "`seed` out, or change one of them"
             ) from None
@@ -61,13 +61,13 @@ class Arbiter:
             if match.state == match_pb2.MATCH_STATE_FINISHED
         ]
 
-    def _request(self, entry: Entry) -> match_pb2.CreateMatchRequest:
-        fixture = entry.fixture
+    def _request(self, attempt: Attempt) -> match_pb2.CreateMatchRequest:
+        fixture = attempt.fixture
         contest = fixture.pairing.contest
-        name = entry.id
+        name = attempt.id
         return new_match(
             contest.variant,
-            self._seated(entry),
+            self._seated(attempt),
             options=contest.options,
             time_control=self._time_control,
             label=self._label,
@@ -81,12 +81,12 @@ class Arbiter:
             request_id=f"{self._label}-{name}",
         )
 
-    def _seated(self, entry: Entry) -> list[str]:
+    def _seated(self, attempt: Attempt) -> list[str]:
         """By seat, the process that plays: another one for each seat order, where there are some.
 
         A process cannot remember hands that it has not seen.
         """
-        fixture = entry.fixture
+        fixture = attempt.fixture
         turn = fixture.block + fixture.order
         processes = (self._processes[bot] for bot in fixture.bots)
         return [names[turn % len(names)] for names in processes]
@@ -113,7 +113,7 @@ class Arbiter:
 
     def matches_of(self, process: str) -> list[str]:
         """Return the ids of the running matches in which a bot's process sits."""
-        return [name for name, entry in self.running.items() if process in self._seated(entry)]
+        return [name for name, attempt in self.running.items() if process in self._seated(attempt)]
 
     async def cancel(self, names: Iterable[str]) -> list[str]:
         """End running matches without a result; return the ids that the server does not know."""
@@ -155,8 +155,3 @@ class Arbiter:
         finally:
             if asking:
                 self._patience.asks_no_more()
-
-
-def ids_of(entries: Sequence[Entry]) -> list[str]:
-    """Return the ids under which entries are played."""
-    return [entry.id for entry in entries]

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from pegboard.errors import StoreError, Unavailable
 from pegboard.rules.errors import PegboardError
-from pegboard.runner.server_handle import Venue, VenueError
+from pegboard.runner.errors import NoServer
+from pegboard.runner.server_handle import ServerHandle
 
 RETRY_S = 0.1
 TICK_S = 0.25
@@ -30,10 +31,10 @@ class Patience:
     """
 
     def __init__(
-        self, venue: Venue, address: str, limit_s: float, note: Callable[[str], None]
+        self, server: ServerHandle, address: str, limit_s: float, note: Callable[[str], None]
     ) -> None:
-        """Take how long a server may be away: 0 for one of the run's own, which its venue keeps."""
-        self._venue = venue
+        """Take how long a server may be away: 0 for one of the run's own, which its server keeps."""
+        self._server = server
         self._address = address
         self._limit_s = limit_s
         self._note = note
@@ -65,7 +66,7 @@ class Patience:
         """Wait a little before the next try."""
         self._error = str(error)
         await asyncio.sleep(RETRY_S)
-        await self._venue.ready()
+        await self._server.ready()
 
     def asks(self) -> None:
         """A stream is being opened: until `answered`, the server counts as away."""
@@ -89,7 +90,7 @@ class Patience:
         return self._away_s > SILENCE_S or time.monotonic() - self._back_at < RECENT_S
 
     async def run(self) -> None:
-        """Count, for ever. Raises `VenueError` when patience ends."""
+        """Count, for ever. Raises `NoServer` when patience ends."""
         before = time.monotonic()
         while True:
             await asyncio.sleep(TICK_S)
@@ -105,7 +106,7 @@ class Patience:
     def _tell(self) -> None:
         why = f" ({self._error})" if self._error else ""
         if self._away_s >= self._limit_s:
-            raise VenueError(
+            raise NoServer(
                 f"no server at {self._address} for {self._limit_s:g} s{why}; start it, or check "
                 "[server] address, and the same command goes on; `patience_s` sets the limit"
             )

@@ -1,6 +1,6 @@
-"""The warden: a small process that outlives the runner and leaves nothing running behind it.
+"""The reaper: a small process that outlives the runner and leaves nothing running behind it.
 
-    python -I warden.py RUN_ID LOG_LIMIT        standard library only; started by `Launcher`
+    python -I reaper.py RUN_ID LOG_LIMIT        standard library only; started by `Launcher`
 
 It reads one command a line from its standard input, each a JSON list: `["add", PGID]`, `["del", PGID]`,
 `["log", FILE]`, `["tmp", FOLDER]`. When that ends - the runner is done, was interrupted, or was killed
@@ -9,7 +9,7 @@ whose environment says `PEGBOARD_RUN_ID=RUN_ID`, also those that left their grou
 folders.
 
 Bots write to their logs directly, so that no reader can hold them up, not even a runner that is
-suspended. The warden keeps the logs small: one that has outgrown LOG_LIMIT bytes loses its middle.
+suspended. The reaper keeps the logs small: one that has outgrown LOG_LIMIT bytes loses its middle.
 
 It inherits the lock of the results' folder, so that a new run there begins only after the sweep.
 """

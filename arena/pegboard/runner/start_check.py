@@ -19,7 +19,7 @@ from pegboard.client import Organiser, new_match
 from pegboard.rules import catalog
 from pegboard.rules.errors import PegboardError
 from pegboard.rules.shuffle import SEED_BYTES, SeededChance
-from pegboard.runner.bot_process import Entrant
+from pegboard.runner.bot_process import BotProcess
 from pegboard.runner.patience import Patience
 from pegboard.v1 import match_pb2
 
@@ -35,8 +35,8 @@ _SILENT = _STAYED_AWAY | {match_pb2.TERMINATION_TIMEOUT}
 _NO_RESULT = {match_pb2.TERMINATION_CANCELLED, match_pb2.TERMINATION_SERVER_FAULT}
 
 
-class Rollcall:
-    """Calls all entrants of a run."""
+class StartCheck:
+    """Checks all processes of a run."""
 
     def __init__(
         self,
@@ -65,18 +65,18 @@ class Rollcall:
         self._void: set[str] = set()  # matches that say nothing, in whose place another was made
         self._endings: dict[str, int] = {}  # of each process, when its match was made
 
-    async def call(self, entrants: Iterable[Entrant]) -> dict[str, str]:
+    async def call(self, processes: Iterable[BotProcess]) -> dict[str, str]:
         """Wait until every process has come or cannot; return why not, by name."""
-        waiting = {entrant.name: entrant for entrant in entrants}
+        waiting = {process.name: process for process in processes}
         absent: dict[str, str] = {}
         await self._create(waiting.values())
         waited_s = 0.0
         while waiting:
             for match in await self._patience.insist(self._matches):
                 await self._heed(match, waiting, absent)
-            for name, entrant in list(waiting.items()):
-                if entrant.gone:
-                    absent[name] = entrant.gone
+            for name, process in list(waiting.items()):
+                if process.gone:
+                    absent[name] = process.gone
                     del waiting[name]
             await asyncio.sleep(POLL_S)
             waited_s += POLL_S
@@ -86,8 +86,8 @@ class Rollcall:
         await self._cancel()
         return absent
 
-    async def _create(self, entrants: Iterable[Entrant]) -> None:
-        endings = {entrant.name: entrant.endings for entrant in entrants}
+    async def _create(self, processes: Iterable[BotProcess]) -> None:
+        endings = {process.name: process.endings for process in processes}
         self._endings.update(endings)
         requests = [
             new_match(
@@ -110,23 +110,23 @@ class Rollcall:
         return [match async for match in self._organiser.list_matches(self._label)]
 
     async def _heed(
-        self, match: match_pb2.Match, waiting: dict[str, Entrant], absent: dict[str, str]
+        self, match: match_pb2.Match, waiting: dict[str, BotProcess], absent: dict[str, str]
     ) -> None:
         name = match.spec.bots[0]
         if name not in waiting or match.name in self._void:
             return
-        entrant = waiting[name]
+        process = waiting[name]
         over = match.state == match_pb2.MATCH_STATE_FINISHED
         moved = match.event_count > self._events + over
         result = match.result
         # A process that ends again and again may be slow to do so, and is named when it is gone.
-        died = entrant.endings > self._endings[name] and result.termination in _SILENT
+        died = process.endings > self._endings[name] and result.termination in _SILENT
         if over and not moved and (died or result.termination in _NO_RESULT):
             self._void.add(match.name)
-            await self._create([entrant])
+            await self._create([process])
         elif over and not moved and result.termination in _STAYED_AWAY and not result.seat_at_fault:
             del waiting[name]
-            words = entrant.last_words()
+            words = process.last_words()
             limit = f" within {self._startup_ms / 1000:g} s" if self._startup_ms else ""
             absent[name] = f"did not connect{limit}" + (f"; its last words: {words}" * bool(words))
         elif over or moved:

@@ -11,16 +11,18 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from pegboard.arena.config import Bot, Config, Contest
-from pegboard.arena.results import Finished, Results, Scoreboard
+from pegboard.arena.config import BotEntry, Config, Contest
+from pegboard.arena.results import EndedMatch, Results
 from pegboard.arena.schedule import Schedule
-from pegboard.runner import report
+from pegboard.arena.scoreboard import Scoreboard
+from pegboard.rules.results import Result, Termination
+from pegboard.runner import progress, reporters, tables
 from pegboard.runner.columns import Column, fitted
-from pegboard.runner.report import Plan, Snapshot
+from pegboard.runner.progress import Plan, Snapshot
 
 CONFIG = Config(
     name="cup",
-    bots=(Bot("anna"), Bot("bert"), Bot("carl")),
+    bots=(BotEntry("anna"), BotEntry("bert"), BotEntry("carl")),
     events=(
         Contest(variant="cribbage", seats=2, blocks=4, name="two"),
         Contest(variant="cribbage-3p", seats=3, blocks=2, name="three"),
@@ -33,7 +35,7 @@ def board(
 ) -> Scoreboard:
     """Return a finished tournament in which the first name in the alphabet mostly wins."""
     config = msgspec.structs.replace(
-        CONFIG, bots=tuple(map(Bot, names)), events=CONFIG.events[:events]
+        CONFIG, bots=tuple(map(BotEntry, names)), events=CONFIG.events[:events]
     )
     made = Scoreboard(Schedule(config, bytes(32)))
     for fixture in made.schedule:
@@ -41,14 +43,17 @@ def board(
         points = tuple(1 - order.index(bot) / (len(order) - 1) for bot in fixture.bots)
         late = faults and points[-1] == 0
         made.add(
-            Finished(
+            EndedMatch(
                 fixture.id,
                 fixture.bots,
-                "TIMEOUT" if late else "NORMAL",
-                len(points) - 1 if late else None,
-                points,
-                (121,) * len(points),
-                f"{fixture.bots[-1]} did not answer within 10 s" if late else "",
+                Result(
+                    Termination.TIMEOUT if late else Termination.NORMAL,
+                    len(points) - 1 if late else None,
+                    points,
+                    (121,) * len(points),
+                    (),
+                    f"{fixture.bots[-1]} did not answer within 10 s" if late else "",
+                ),
             )
         )
     return made
@@ -57,7 +62,7 @@ def board(
 def printed(results: Results, width: int) -> list[str]:
     """Return the lines of the tables at a width."""
     console = Console(file=io.StringIO(), width=width, highlight=False)
-    report.print_results(results, console=console)
+    tables.print_results(results, console=console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue().splitlines()
 
@@ -129,7 +134,7 @@ def results_lines(results: Results, width: int) -> list[str]:
 def live_lines(made: Scoreboard, width: int) -> list[str]:
     """Return the lines of the standings in the live display, without the bar."""
     console = Console(file=io.StringIO(), width=width, highlight=False)
-    console.print(report.live_view(snapshot(36, 9.0, made), width, 30))
+    console.print(tables.live_view(snapshot(36, 9.0, made), width, 30))
     assert isinstance(console.file, io.StringIO)
     lines = console.file.getvalue().splitlines()
     return lines[next(i for i, line in enumerate(lines) if " bot " in line) :]
@@ -175,7 +180,7 @@ def test_many_bots_have_their_lines_and_no_crosstable() -> None:
     assert sum("bot-" in line for line in text) == 40
     assert not any("v 1" in line for line in text)
     console = Console(file=io.StringIO(), width=80, height=20)
-    console.print(report.live_view(snapshot(1, 1.0, made), 80, 20))
+    console.print(tables.live_view(snapshot(1, 1.0, made), 80, 20))
     assert isinstance(console.file, io.StringIO)
     lines = console.file.getvalue().splitlines()
     assert len(lines) < 20
@@ -193,7 +198,7 @@ def test_faults_are_counted_and_the_last_reason_given() -> None:
 def test_json_is_the_results(capsys: pytest.CaptureFixture[str]) -> None:
     """Standard output has the JSON and nothing else."""
     results = board().results("cup", "d")
-    reporter = report.make_reporter(json=True)
+    reporter = reporters.make_reporter(json=True)
     reporter.started(Plan("cup", Path("out"), ("a", "b"), ("two",), 36, 0))
     reporter.finished(results)
     captured = capsys.readouterr()
@@ -204,15 +209,14 @@ def test_json_is_the_results(capsys: pytest.CaptureFixture[str]) -> None:
 
 def snapshot(finished: int, elapsed_s: float, made: Scoreboard) -> Snapshot:
     """Return a moment of a run."""
-    faults = dict.fromkeys(("anna", "bert", "carl"), 0) | {"bert": 3}
-    return Snapshot(finished, 36, 4, finished, elapsed_s, made.live(), faults)
+    return Snapshot(finished, 36, 4, finished, elapsed_s, made.live())
 
 
 def test_away_from_a_terminal_progress_is_a_line_now_and_then(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Ten seconds apart, with the leaders."""
-    reporter = report.PlainReporter()
+    reporter = reporters.PlainReporter()
     for second in range(25):
         reporter.progress(snapshot(second, float(second), board()))
     lines = capsys.readouterr().err.splitlines()
@@ -223,9 +227,9 @@ def test_away_from_a_terminal_progress_is_a_line_now_and_then(
 def test_at_a_terminal_standings_change_in_place() -> None:
     """A bar, numbers, the table of whole blocks, and notes above."""
     console = Console(file=io.StringIO(), force_terminal=True, width=100, height=30)
-    reporter = report.LiveReporter(console)
+    reporter = reporters.LiveReporter(console)
     reporter.started(Plan("cup", Path("out"), ("a", "b"), ("two",), 36, 5))
-    reporter.progress(snapshot(18, 9.0, board()))
+    reporter.progress(snapshot(18, 9.0, board(faults=True)))
     reporter.note("bert exited with status 1")
     reporter.stopped()
     assert isinstance(console.file, io.StringIO)
@@ -238,7 +242,7 @@ def test_before_the_first_block_there_is_only_the_bar() -> None:
     """No table of zeros."""
     console = Console(file=io.StringIO(), width=100)
     console.print(
-        report.live_view(snapshot(0, 0.1, Scoreboard(Schedule(CONFIG, bytes(32)))), 100, 30)
+        tables.live_view(snapshot(0, 0.1, Scoreboard(Schedule(CONFIG, bytes(32)))), 100, 30)
     )
     assert isinstance(console.file, io.StringIO)
     assert "anna" not in console.file.getvalue()
@@ -250,13 +254,13 @@ def test_before_the_first_block_there_is_only_the_bar() -> None:
 )
 def test_durations_are_for_people(seconds: float, words: str) -> None:
     """Seconds, minutes, hours."""
-    assert report.duration(seconds) == words
+    assert progress.duration(seconds) == words
 
 
 def test_a_stopped_run_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
     """With or without a table."""
     empty = Scoreboard(Schedule(CONFIG, bytes(32))).results("cup", "d")
-    report.PlainReporter().interrupted(empty, Path("out"))
+    reporters.PlainReporter().interrupted(empty, Path("out"))
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == (

@@ -65,4 +65,4 @@ class Interrupts:
             return
         if sys.stderr is not None and sys.stderr.isatty():
             os.write(2, _SHOW_CURSOR)  # a live display may have hidden it
-        os._exit(EXIT_INTERRUPTED)  # the warden kills what runs, nothing written is lost
+        os._exit(EXIT_INTERRUPTED)  # the reaper kills what runs, nothing written is lost
