@@ -14,7 +14,8 @@ from pegboard.matches.host import CreateRequest, HostSettings, MatchHost
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import MatchSpec, TimeControl
-from pegboard.matches.store.sqlite import Durability, open_store
+from pegboard.matches.store.opening import open_store
+from pegboard.matches.store.protocol import Durability
 from pegboard.rules.errors import (
     ClaimTooHigh,
     IllegalMove,

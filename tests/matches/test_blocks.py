@@ -12,7 +12,7 @@ from pegboard.errors import InvalidRequest
 from pegboard.matches.host import CreateRequest
 from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import MatchSpec
-from pegboard.matches.store.sqlite import Durability
+from pegboard.matches.store.protocol import Durability
 
 DURABILITIES = [Durability.MEMORY, Durability.BATCHED, Durability.STRICT]
 PAIR: dict[str, Any] = {"block": "pair", "block_matches": 2}

@@ -14,7 +14,8 @@ from pegboard.matches.host import CreateRequest, MatchHost
 from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import MatchSpec
-from pegboard.matches.store.sqlite import Durability, open_store
+from pegboard.matches.store.opening import open_store
+from pegboard.matches.store.protocol import Durability
 from pegboard.rules import catalog
 from pegboard.rules.catalog import CATALOG
 from pegboard.rules.record import Record, parse_turn, records_in, verify

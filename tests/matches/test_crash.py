@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.matches.fakes import opened, play
 
-from pegboard.matches.store.sqlite import Durability
+from pegboard.matches.store.protocol import Durability
 
 VICTIM = Path(__file__).with_name("victim.py")
 

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from tests.matches.fakes import Hosted, opened, play, request
 
-from pegboard.errors import StoreError
+from pegboard.errors import InvalidRequest, StoreError
 from pegboard.matches.host import HostSettings
 from pegboard.matches.running import RunningMatch
-from pegboard.matches.store.sqlite import Durability, open_store
+from pegboard.matches.store.opening import open_store
+from pegboard.matches.store.protocol import Durability
 from pegboard.rules.results import Termination
 
 RUNNING = ("r0", "r1", "r2")
@@ -228,6 +229,22 @@ async def test_a_result_that_is_damaged_is_not_told(
     assert pages == ["r2", "r1", "r0", "o2", "o0"]
     finished = [match.id for match in await anext(host.finished(include_earlier=True))]
     assert finished == ["o0", "o2"]
+    await host.close()
+
+
+async def test_a_block_that_is_damaged_stays_sealed(made: tuple[Path, State, bytes]) -> None:
+    """The numbers of a block say whether its deals may be read; organisers read them all the same."""
+    path, before, _ = made
+    change(path, "UPDATE blocks SET rated = 2, running = 0 WHERE block = 'b'")
+    host = await opened(path, Durability.BATCHED)
+    assert told(host) == before
+    assert host.is_sealed(host.get("o0"))
+    await host.cancel("r0")
+    assert host.is_sealed(host.get("o0")), "a change of the block does not mend it"
+    names = [match.id for match in host.list(sealed=False)[0]]
+    assert names == ["r2", "r1", "o2", "o1"]
+    with pytest.raises(InvalidRequest, match="block 'b' is damaged in the store; use another"):
+        await host.begin("a", id="new", block="b", block_matches=2)
     await host.close()
 
 

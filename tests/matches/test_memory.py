@@ -17,7 +17,7 @@ from tests.matches.fakes import Hosted, opened, play, request, settle
 
 from pegboard.matches.host import HostSettings
 from pegboard.matches.spec import TimeControl
-from pegboard.matches.store.sqlite import Durability
+from pegboard.matches.store.protocol import Durability
 
 KINDS = (
     "RunningMatch",

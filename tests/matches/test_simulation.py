@@ -21,7 +21,7 @@ from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.running import OpenTurn
 from pegboard.matches.spec import TimeControl
-from pegboard.matches.store.sqlite import Durability
+from pegboard.matches.store.protocol import Durability
 from pegboard.rules.errors import MatchOver
 from pegboard.rules.results import Termination
 

@@ -20,9 +20,10 @@ from pegboard.errors import StoreError
 from pegboard.matches.host import HostSettings
 from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import TimeControl
-from pegboard.matches.store.rows import checksum
+from pegboard.matches.store.columns import checksum
+from pegboard.matches.store.opening import open_store
+from pegboard.matches.store.protocol import Durability, StoreState
 from pegboard.matches.store.schema import APPLICATION_ID, SCHEMA_VERSION
-from pegboard.matches.store.sqlite import Durability, StoreState, open_store
 from pegboard.rules.results import Termination
 
 STORED = [Durability.STRICT, Durability.BATCHED]
@@ -108,7 +109,7 @@ def test_a_second_process_is_refused_and_told_who_has_it(tmp_path: Path) -> None
     path = tmp_path / "store.db"
     store = open_store(path)
     code = (
-        "import sys, pathlib; from pegboard.matches.store.sqlite import open_store\n"
+        "import sys, pathlib; from pegboard.matches.store.opening import open_store\n"
         "try: open_store(pathlib.Path(sys.argv[1]))\n"
         "except ValueError as error: print(error)"
     )
@@ -202,6 +203,40 @@ async def test_a_match_that_no_longer_replays_ends_by_a_server_fault(tmp_path: P
     assert bad.record(True).moves == ("0 GUARD 0", "0 TAKE 1", "0 TAKE 9")
     turns = host.connect("a").take().turns
     assert [(turn.match.id, turn.turn_id) for turn in turns] == [("good", 3)]
+    await host.close()
+
+
+async def test_a_journal_that_goes_on_after_the_end_of_a_match_ends_it_by_a_server_fault(
+    tmp_path: Path,
+) -> None:
+    """Its moves cannot all be true, and the other matches go on."""
+    path = tmp_path / "store.db"
+    host = await opened(path, Durability.BATCHED)
+    await host.begin("a", id="good")
+    await host.begin("a", id="bad", options={"stones": "2"})
+    await host.close()
+    add_to_journal(path, "2 0 GUARD 0\n2 0 TAKE 2\n2 0 TAKE 1")
+
+    host = await opened(path, Durability.BATCHED)
+    bad = host.get("bad")
+    assert bad.result.termination is Termination.SERVER_FAULT
+    assert "the journal has the move '0 TAKE 1' after the end of the match" in bad.result.detail
+    assert [match.id for match in host.running()] == ["good"]
+    await host.close()
+
+
+async def test_a_journal_that_ends_with_its_match_gives_the_match_its_result(
+    tmp_path: Path,
+) -> None:
+    """The process ended after the last move was written and before the result was."""
+    path = tmp_path / "store.db"
+    host = await opened(path, Durability.BATCHED)
+    await host.begin("a", id="over", options={"stones": "2"})
+    await host.close()
+    add_to_journal(path, "1 0 GUARD 0\n1 0 TAKE 2")
+    host = await opened(path, Durability.BATCHED)
+    await host.stored()
+    assert host.get("over").finished.result.termination is Termination.NORMAL
     await host.close()
 
 
@@ -322,14 +357,14 @@ async def test_what_somebody_is_told_is_synced(durability: Durability, tmp_path:
     """Results, creations and whoever waits; moves alone only where durability is strict."""
     host = await opened(tmp_path / "store.db", durability)
     synced: list[tuple[bool, bool]] = []  # (moves alone, whether synced)
-    write = host._store.write
+    write = host._store.write_texts
 
     def noted(texts: tuple[str, str, str], *args: Any) -> None:
         write(texts, *args)
         ((level,),) = host._store._writer.execute("PRAGMA synchronous").fetchall()
         synced.append((not texts[0] and not texts[2], level == 2))
 
-    host._store.write = noted
+    host._store.write_texts = noted
     box = {"a": host.connect("a")}
     match = await host.begin("a", options={"stones": "6"})
     play(host, match, box, moves=1)
@@ -384,13 +419,13 @@ async def test_turns_wait_for_a_store_that_is_slow(
     host = await opened(tmp_path / "store.db", Durability.BATCHED)
     box = {"a": host.connect("a")}
     match = await host.begin("a")
-    write, gate = host._store.write, threading.Event()
+    write, gate = host._store.write_texts, threading.Event()
 
     def slow(*args: Any) -> None:
         gate.wait(PATIENCE_S)
         write(*args)
 
-    monkeypatch.setattr(host._store, "write", slow)
+    monkeypatch.setattr(host._store, "write_texts", slow)
     assert play(host, match, box, moves=1) == 1
     await until(lambda: host._commits.holding)
     assert play(host, match, box) == 1, "the turn that was out"

@@ -14,7 +14,8 @@ from pegboard.matches.deadlines import Deadlines
 from pegboard.matches.host import HostSettings, MatchHost
 from pegboard.matches.running import OpenTurn, RunningMatch
 from pegboard.matches.spec import TimeControl
-from pegboard.matches.store.sqlite import Durability, open_store
+from pegboard.matches.store.opening import open_store
+from pegboard.matches.store.protocol import Durability
 from pegboard.rules.results import Result, Termination
 
 ONE_SECOND = TimeControl(move_ms=1000)
@@ -274,4 +275,39 @@ async def test_a_loop_that_stalls_again_and_again_makes_nobody_lose_on_time() ->
     assert stalls >= 12
     terminations = {match.finished.result.termination for match in matches if match.finished}
     assert terminations == {Termination.NORMAL}
+    await host.close()
+
+
+class Failing:
+    """A probe that fails."""
+
+    def ask(self) -> int:
+        """Fail."""
+        raise ZeroDivisionError
+
+    def passed(self, number: int) -> bool:
+        """Fail."""
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("kind", ["turn", "start-up", "return", "limit"])
+async def test_a_deadline_that_fails_ends_its_match_by_a_server_fault(kind: str) -> None:
+    """Dropped, it would leave the match without an end; the clocks of all others tick on."""
+    host = await opened(settings=HostSettings(reconnect_s=2))
+    box = None if kind == "start-up" else host.connect("a")
+    limit_ms = 1000 if kind == "limit" else 0
+    startup_ms = 1000 if kind == "start-up" else 60_000
+    move_ms = 1000 if kind == "turn" else 60_000
+    control = TimeControl(move_ms=move_ms, startup_ms=startup_ms, match_ms=limit_ms)
+    match = await host.begin("a", time_control=control)
+    if kind == "return":
+        assert box is not None
+        box.close()
+    probe, host.deadlines.probe = host.deadlines.probe, Failing()
+    await host.pass_s(3)
+    assert (await result_of(host, match)).termination is Termination.SERVER_FAULT
+    host.deadlines.probe = probe
+    other = await host.begin("b", id="other", time_control=TimeControl(startup_ms=1000))
+    await host.pass_s(2)
+    assert (await result_of(host, other)).termination is Termination.VOID
     await host.close()

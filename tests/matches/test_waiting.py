@@ -13,7 +13,7 @@ from pegboard.errors import TooManyRequests
 from pegboard.matches.host import HostSettings
 from pegboard.matches.running import OpenTurn, RunningMatch
 from pegboard.matches.spec import TimeControl
-from pegboard.matches.store.sqlite import Durability
+from pegboard.matches.store.protocol import Durability
 from pegboard.rules.errors import MatchOver
 from pegboard.rules.results import Result, Termination
 

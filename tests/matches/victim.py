@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.matches.fakes import find_game, request
 
 from pegboard.matches.host import MatchHost
-from pegboard.matches.store.sqlite import Durability, open_store
+from pegboard.matches.store.opening import open_store
+from pegboard.matches.store.protocol import Durability
 
 
 async def main(path: Path, durability: Durability) -> None:

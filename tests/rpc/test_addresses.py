@@ -18,7 +18,8 @@ from tests.service.rig import serving, token_file
 
 from pegboard.errors import InvalidRequest
 from pegboard.matches.host import MatchHost
-from pegboard.matches.store.sqlite import Durability, open_store
+from pegboard.matches.store.opening import open_store
+from pegboard.matches.store.protocol import Durability
 from pegboard.rpc.addresses import find_places, split, unix_address, unix_target
 from pegboard.rpc.gate import Gate
 from pegboard.rpc.settings import Limits, ServeSettings

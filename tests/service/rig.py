@@ -19,7 +19,8 @@ from pegboard.client.bot import as_bot
 from pegboard.client.channel import error_from
 from pegboard.client.testing import random_choice
 from pegboard.matches.host import HostSettings, MatchHost
-from pegboard.matches.store.sqlite import Durability, open_store
+from pegboard.matches.store.opening import open_store
+from pegboard.matches.store.protocol import Durability
 from pegboard.rpc.gate import Gate
 from pegboard.rpc.settings import Limits, ServeSettings
 from pegboard.rpc.tokens import load_tokens

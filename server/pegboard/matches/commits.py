@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -25,8 +24,9 @@ from pegboard.errors import StoreError
 from pegboard.matches.finished import FinishedMatch, GameOf
 from pegboard.matches.log import lines_of
 from pegboard.matches.running import LostMatch, OpenTurn, RunningMatch, SeatedBot
+from pegboard.matches.store.batch import Batch, BlockChange
+from pegboard.matches.store.protocol import Durability, Store, StoreState
 from pegboard.matches.store.rows import Row, journal_line, result_text
-from pegboard.matches.store.sqlite import Batch, BlockChange, Durability, Store, StoreState, Texts
 from pegboard.rules.game import Seat
 from pegboard.rules.results import UNRATED
 
@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 class Commit:
     """One group: what is to be published once it is stored."""
 
-    __slots__ = ("batch", "ended", "finished", "shown", "snapshot", "texts", "turns", "waiters")
+    __slots__ = ("batch", "ended", "finished", "shown", "snapshot", "turns", "waiters")
 
     def __init__(self) -> None:
         self.batch = Batch()
@@ -55,7 +55,6 @@ class Commit:
         self.finished: list[FinishedMatch] = []
         self.turns: list[OpenTurn] = []
         self.waiters: list[asyncio.Future[None]] = []
-        self.texts = Texts()
         self.snapshot = False
 
     @property
@@ -105,7 +104,6 @@ class Committer:
         self._closing = asyncio.Event()
         self._snapshot_bytes = 0
         self._journal_bytes = SNAPSHOT_BYTES  # what an earlier process left is due
-        self._executor = ThreadPoolExecutor(1, "pegboard-store") if self.journaled else None
 
     # What has happened
 
@@ -202,8 +200,6 @@ class Committer:
         finally:
             if self.failure is None:
                 self.failure = StoreError("the store is closed; start the server again")
-            if self._executor is not None:
-                self._executor.shutdown()
 
     async def _run(self) -> None:
         while not (self._closing.is_set() and self._idle()):
@@ -247,8 +243,7 @@ class Committer:
             commit.finished.append(match.finish(self._finish, self._game_of))
         batch.finished = [_finished_row(match) for match in commit.finished]
         batch.ended = [_block_change(match) for match in commit.finished if match.spec.block]
-        commit.texts = batch.texts()
-        size = len(commit.texts.journal)
+        size = sum(map(len, journal)) + len(journal)
         self._journal_bytes = size if commit.snapshot else self._journal_bytes + size
         if commit.snapshot:
             self._snapshot_bytes = size
@@ -285,14 +280,8 @@ class Committer:
         slow = loop.call_later(SLOW_S, self._hold_back)
         began = loop.time()
         try:
-            if self._executor is None:
-                self.store.write(commit.texts)
-            else:
-                write: Callable[..., None] = self.store.write
-                sync = self.strict or commit.tells
-                await loop.run_in_executor(
-                    self._executor, write, commit.texts, commit.snapshot, sync
-                )
+            sync = self.strict or commit.tells
+            await self.store.write(commit.batch, snapshot=commit.snapshot, sync=sync)
             self._wait_s = max(WAIT_LEAST_S, BEHIND_S - 2 * (loop.time() - began))
         except StoreError as error:
             return error
@@ -312,7 +301,6 @@ class Committer:
         """Tell creations and waiters; keep the rest."""
         if commit.batch.created:
             commit.batch.created, commit.batch.begun = [], []
-            commit.texts = commit.batch.texts()
         waiters, commit.waiters = commit.waiters, []
         for waiter in waiters:
             if not waiter.done():

@@ -20,8 +20,8 @@ from pegboard.matches.registry import MATCH_ID, Registry
 from pegboard.matches.running import AnyMatch, RunningMatch
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import MatchSpec
+from pegboard.matches.store.batch import BlockChange
 from pegboard.matches.store.rows import Row, shared, spec_text
-from pegboard.matches.store.sqlite import BlockChange
 from pegboard.rules import catalog
 from pegboard.rules.game import Game
 from pegboard.rules.plain import quoted
@@ -164,6 +164,10 @@ class Creation:
             raise InvalidRequest(
                 f"block {quoted(spec.block)} has {sizes[0]} matches, not {spec.block_matches}; give all"
                 " its matches the same block_matches"
+            )
+        if standing is not None and standing.damaged:
+            raise InvalidRequest(
+                f"block {quoted(spec.block)} is damaged in the store; use another block"
             )
         if standing is not None and standing.is_over:
             raise InvalidRequest(

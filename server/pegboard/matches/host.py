@@ -44,8 +44,8 @@ from pegboard.matches.registry import FindGame, Registry
 from pegboard.matches.rejection import Rejection
 from pegboard.matches.running import AnyMatch, LostMatch, OpenTurn, RunningMatch
 from pegboard.matches.settings import HostSettings
+from pegboard.matches.store.protocol import Store, StoreState
 from pegboard.matches.store.rows import Row
-from pegboard.matches.store.sqlite import Store, StoreState
 from pegboard.matches.subscriptions import Numbered, Subscriptions
 from pegboard.matches.timeouts import Timeouts, TurnDeadline
 from pegboard.matches.turns import TurnClocks

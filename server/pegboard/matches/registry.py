@@ -13,8 +13,9 @@ from pegboard.matches.match import Match
 from pegboard.matches.running import AnyMatch, RunningMatch
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import MatchSpec
+from pegboard.matches.store.batch import Standing
+from pegboard.matches.store.protocol import NUMBER_MAX, Store
 from pegboard.matches.store.rows import Row, read_result, read_spec
-from pegboard.matches.store.sqlite import NUMBER_MAX, Standing, Store
 from pegboard.rules.errors import SeatsError
 from pegboard.rules.game import Game
 from pegboard.rules.plain import quoted

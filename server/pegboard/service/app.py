@@ -22,7 +22,8 @@ from grpc_reflection.v1alpha import reflection
 from pegboard.errors import InvalidRequest, StoreError
 from pegboard.matches.host import MatchHost
 from pegboard.matches.settings import HostSettings
-from pegboard.matches.store.sqlite import Durability, Store, StoreState, open_store
+from pegboard.matches.store.opening import open_store
+from pegboard.matches.store.protocol import Durability, Store, StoreState
 from pegboard.rpc.addresses import (
     Place,
     check_unix,

@@ -1,35 +1,28 @@
-"""What one transaction of the store writes, and how it travels there: as a few texts."""
+"""What one transaction of a store writes, and what it says of duplicate blocks."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pegboard.matches.store.rows import Row, Stored
-
-
-class Texts(NamedTuple):
-    """A batch as it travels: lines for the journal, JSON for the others, "" for nothing."""
-
-    created: str = ""
-    journal: str = ""
-    finished: str = ""
-    blocks: str = ""
+from pegboard.matches.store.rows import Row
 
 
 class Standing(NamedTuple):
-    """A block: how many matches it has, how many of them have a result, how many run."""
+    """A block: how many matches it has, how many of them have a result, how many run.
+
+    `damaged`: the numbers are not those that were written, so the block stays sealed.
+    """
 
     matches: int
     rated: int
     running: int
+    damaged: bool = False
 
     @property
     def is_over(self) -> bool:
         """Whether its matches may be read: then none that runs has deals that can be known."""
-        return self.rated >= self.matches and not self.running
+        return self.rated >= self.matches and not self.running and not self.damaged
 
 
 class BlockChange(NamedTuple):
@@ -51,15 +44,7 @@ class Batch:
     begun: list[BlockChange] = field(default_factory=list)
     ended: list[BlockChange] = field(default_factory=list)
 
-    def texts(self) -> Texts:
-        """Return it as it travels."""
-        return Texts(
-            _dumps([Stored.of(row)[:11] for row in self.created]),
-            "\n".join(self.journal),
-            _dumps([(row.key, *Stored.of(row)[11:]) for row in self.finished]),
-            _dumps([*self.begun, *self.ended]),
-        )
-
-
-def _dumps(rows: Sequence[Any]) -> str:
-    return json.dumps(rows, separators=(",", ":")) if rows else ""
+    @property
+    def changes(self) -> list[BlockChange]:
+        """All that the batch changes in blocks."""
+        return [*self.begun, *self.ended]

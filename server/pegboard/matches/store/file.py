@@ -94,7 +94,7 @@ def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, PRIVATE)
 
 
-def error_sentence(path: Path | None, error: Exception) -> str:
+def error_sentence(path: Path, error: Exception) -> str:
     """Return what is wrong with a file that SQLite cannot use."""
     text = str(error)
     if "not a database" in text:
@@ -103,10 +103,10 @@ def error_sentence(path: Path | None, error: Exception) -> str:
         return damage_sentence(path, "its text is not UTF-8")
     if "malformed" in text or "corrupt" in text:
         return damage_sentence(path, text)
-    return f"cannot use the store {path or 'in memory'}: {_one_line(text)}"
+    return f"cannot use the store {path}: {_one_line(text)}"
 
 
-def damage_sentence(path: Path | None, how: str) -> str:
+def damage_sentence(path: Path, how: str) -> str:
     """Return that a file is damaged, and what to do."""
     return f"the store {path} is damaged ({_one_line(how)}); restore a copy or give another path"
 

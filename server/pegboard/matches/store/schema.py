@@ -13,7 +13,7 @@ from pegboard.errors import StoreError
 from pegboard.matches.store.file import SQLITE_FAULTS, damage_sentence
 
 APPLICATION_ID = 0x50454742  # "PEGB"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 CHECKED_BYTES = 64 * 1024 * 1024
 """A larger file is not checked as a whole when it is opened: that takes a second for each 50 MB."""
@@ -50,13 +50,14 @@ CREATE TABLE blocks (
     block TEXT PRIMARY KEY,
     matches INTEGER NOT NULL,
     rated INTEGER NOT NULL,
-    running INTEGER NOT NULL
+    running INTEGER NOT NULL,
+    sum INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE journal (number INTEGER PRIMARY KEY, lines TEXT NOT NULL, sum INTEGER NOT NULL);
 """
 
 
-def check_owner(connection: sqlite3.Connection, path: Path | None) -> bool:
+def check_owner(connection: sqlite3.Connection, path: Path) -> bool:
     """Return whether the file is new. Raises `StoreError` for another kind of file or version."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]

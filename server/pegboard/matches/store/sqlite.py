@@ -1,8 +1,8 @@
-"""The store: matches in one SQLite file (WAL), or in memory.
+"""The store in one SQLite file (WAL).
 
-Writes come as batches, each one transaction, from one thread. A batch travels as a few texts, so
-that it takes a handful of statements however many matches it is about: between statements the thread
-has to wait for the interpreter, which the event loop is busy with.
+Writes come as batches, each one transaction, and run in one thread of their own. A batch travels as a
+few texts, so that it takes a handful of statements however many matches it is about: between statements
+that thread has to wait for the GIL, which the event loop holds.
 
 - `matches` has a row a match; of a finished one all that its record needs.
 - `blocks` has a row a duplicate block: how many of its matches run, and how many have a result.
@@ -20,18 +20,20 @@ writer.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator, Sequence
-from enum import Enum
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import structlog
 
 from pegboard.errors import StoreError
 from pegboard.matches.spec import MatchSpec
-from pegboard.matches.store.batch import Batch, BlockChange, Standing, Texts
+from pegboard.matches.store.batch import Batch, Standing
+from pegboard.matches.store.columns import Stored, Texts, checksum, texts_of
 from pegboard.matches.store.file import (
     SQLITE_FAULTS,
     create_private,
@@ -40,27 +42,14 @@ from pegboard.matches.store.file import (
     keep_private,
     lock_file,
 )
-from pegboard.matches.store.rows import Row, Stored, checksum, read_journal, spec_text
+from pegboard.matches.store.protocol import NUMBER_MAX, Durability
+from pegboard.matches.store.rows import Row, read_journal, spec_text
 from pegboard.matches.store.schema import SCHEMA_VERSION, check_owner, make_tables, mend_indices
 from pegboard.rules.game import Seat
 from pegboard.rules.shuffle import SEED_BYTES
 
-__all__ = [
-    "Batch",
-    "BlockChange",
-    "Durability",
-    "Standing",
-    "Store",
-    "StoreState",
-    "Texts",
-    "open_store",
-]
-
 SQLITE_MIN = (3, 38, 0)
 """For `->>` and `UPDATE .. FROM`."""
-
-NUMBER_MAX = 1 << 53
-"""No key and no finish is larger; the next one could not be stored."""
 
 log = structlog.get_logger(__name__)
 
@@ -82,77 +71,57 @@ FROM json_each(?) AS v WHERE matches.key = v.value ->> 0
 """
 
 _BLOCKS = """
-INSERT INTO blocks(block, matches, rated, running)
-SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?) WHERE true
-ON CONFLICT(block) DO UPDATE SET rated = rated + excluded.rated, running = running + excluded.running
+INSERT INTO blocks(block, matches, rated, running, sum)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3,
+       checksum(value ->> 0, value ->> 1, value ->> 2, value ->> 3)
+FROM json_each(?) WHERE true
+ON CONFLICT(block) DO UPDATE SET
+    rated = rated + excluded.rated, running = running + excluded.running,
+    sum = iif(sum = checksum(block, matches, rated, running),
+              checksum(block, matches, rated + excluded.rated, running + excluded.running), sum)
 """
+"""A damaged row stays damaged: its checksum is renewed only if it was right."""
+
+_BLOCK_INTACT = "blocks.sum = checksum(blocks.block, blocks.matches, rated, running)"
 
 _MENDED = """
 UPDATE matches SET spec = ?, seed = ?, rules_version = ?, create_ms = ?, deal_sum = ?, finish = 0
 WHERE key = ?
 """
 
-_SEALED = """
-EXISTS (SELECT 1 FROM blocks
-        WHERE blocks.block = matches.block AND (rated < blocks.matches OR running > 0))
-"""
+_SEALED = f"""
+NOT EXISTS (SELECT 1 FROM blocks
+            WHERE blocks.block = matches.block AND rated >= blocks.matches AND running = 0
+            AND {_BLOCK_INTACT})
+"""  # noqa: S608
+_STANDING = f"SELECT matches, rated, running, {_BLOCK_INTACT} FROM blocks WHERE block = ?"  # noqa: S608
 
 
-class Durability(Enum):
-    """When what happens is written, which outlives the process, and synced, which outlives the machine.
-
-    STRICT: nothing is published before it is both. BATCHED: moves are published at once, written some
-    20 ms later, and synced with what comes next of creations, results and unary answers, which wait
-    for it. MEMORY: there is no file.
-    """
-
-    STRICT = "strict"
-    BATCHED = "batched"
-    MEMORY = "memory"
-
-
-class StoreState(Enum):
-    """How a store does. FAILING: what was written last failed, and is tried again. LOST: for good."""
-
-    WRITABLE = "writable"
-    FAILING = "failing"
-    LOST = "lost"
-
-
-def open_store(path: Path | None, durability: Durability = Durability.BATCHED) -> Store:
-    """Open the store at `path`, making it where there is none; None for MEMORY.
-
-    Raises `StoreError` for a path that cannot be used, a file of another kind or of a newer
-    version, a damaged one, and one that another process has open.
-    """
-    if sqlite3.sqlite_version_info < SQLITE_MIN:
-        needed = ".".join(map(str, SQLITE_MIN))
-        raise StoreError(
-            f"SQLite {sqlite3.sqlite_version} is too old; Python needs {needed} or newer"
-        )
-    if (path is None) != (durability is Durability.MEMORY):
-        raise StoreError("a store in memory has no file, and every other durability needs one")
-    return Store(path, durability)
-
-
-class Store:
-    """One store, open. `write` is for one thread, everything else for the one that opened it.
+class SqliteStore:
+    """One file, open (`store.protocol.Store`). `write_texts` runs in the thread that writes.
 
     `unsynced`: something has been written that the machine could still lose.
     """
 
-    def __init__(self, path: Path | None, durability: Durability) -> None:
+    def __init__(self, path: Path, durability: Durability) -> None:
+        if sqlite3.sqlite_version_info < SQLITE_MIN:
+            needed = ".".join(map(str, SQLITE_MIN))
+            raise StoreError(
+                f"SQLite {sqlite3.sqlite_version} is too old; Python needs {needed} or newer"
+            )
         self.path = path
         self.durability = durability
         self.unsynced = False
         self._syncs = True
         self._damaged: set[int] = set()
+        self._damaged_blocks: set[str] = set()
         self._connections: list[sqlite3.Connection] = []
-        self._lock = None if path is None else lock_file(path)
+        self._lock: IO[str] | None = lock_file(path)
+        self._executor = ThreadPoolExecutor(1, "pegboard-store")
         try:
             self._writer = self._connect()
             self._prepare()
-            self._reader = self._writer if path is None else self._connect()
+            self._reader = self._connect()
         except SQLITE_FAULTS as error:
             self.close()
             raise StoreError(error_sentence(path, error)) from error
@@ -163,14 +132,12 @@ class Store:
     # Opening and closing
 
     def _connect(self) -> sqlite3.Connection:
-        where = ":memory:"
-        if self.path is not None:
-            create_private(self.path)
-            where = str(self.path)
-        connection = sqlite3.connect(where, isolation_level=None, check_same_thread=False)
+        create_private(self.path)
+        connection = sqlite3.connect(str(self.path), isolation_level=None, check_same_thread=False)
         self._connections.append(connection)
         # Damaged text must not stop a query that reads intact rows as well.
         connection.text_factory = _text
+        connection.create_function("checksum", -1, _checksum, deterministic=True)
         connection.execute("PRAGMA busy_timeout = 5000")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA cell_size_check = ON")
@@ -180,13 +147,11 @@ class Store:
         """Check whose file it is and that it can be written; make the tables where it is new."""
         writer = self._writer
         is_new = check_owner(writer, self.path)
-        if self.path is not None:
-            keep_private(self.path)
+        keep_private(self.path)
         writer.execute("PRAGMA journal_mode = WAL")
         if is_new:
             make_tables(writer)
             return
-        assert self.path is not None, "a store in memory is always new"
         mend_indices(writer, self.path)
         try:
             # Writes nothing new, but a store that cannot be written is told of now.
@@ -196,6 +161,7 @@ class Store:
 
     def close(self) -> None:
         """Close the file and let other processes open it."""
+        self._executor.shutdown()
         for connection in self._connections:
             connection.close()
         if self._lock is not None:
@@ -204,12 +170,14 @@ class Store:
 
     # Writing
 
-    def write(self, texts: Texts, snapshot: bool = False, sync: bool = True) -> None:
-        """Write `Batch.texts` in one transaction; with `snapshot` its journal takes the place of all.
+    async def write(self, batch: Batch, *, snapshot: bool, sync: bool) -> None:
+        """Write a batch; see `Store.write`."""
+        loop = asyncio.get_running_loop()
+        texts = texts_of(batch)
+        await loop.run_in_executor(self._executor, self.write_texts, texts, snapshot, sync)
 
-        What is written outlives the process; with `sync` it outlives the machine, and so does all that
-        was written before. Raises `StoreError`, and then nothing is written.
-        """
+    def write_texts(self, texts: Texts, snapshot: bool, sync: bool) -> None:
+        """Write a batch that has travelled; see `Store.write`."""
         writer = self._writer
         try:
             if sync != self._syncs:
@@ -265,8 +233,18 @@ class Store:
 
     def block(self, block: str) -> Standing | None:
         """Return how a block stands, None where it has no matches."""
-        found = self._query("SELECT matches, rated, running FROM blocks WHERE block = ?", (block,))
-        return Standing._make(found[0]) if found else None
+        found = self._query(_STANDING, (block,))
+        if not found:
+            return None
+        matches, rated, running, intact = found[0]
+        if not intact:
+            self._tell_damage_of_block(block)
+        return Standing(matches, rated, running, damaged=not intact)
+
+    def _tell_damage_of_block(self, block: str) -> None:
+        if block not in self._damaged_blocks:
+            self._damaged_blocks.add(block)
+            log.error("a block in the store is damaged", block=block, store=str(self.path))
 
     def running(self) -> list[Row]:
         """Return the matches that have no result, by key, with the moves of the journal.
@@ -393,12 +371,16 @@ class Store:
 
     @property
     def _name(self) -> str:
-        return "the store in memory" if self.path is None else f"the store {self.path}"
+        return f"the store {self.path}"
 
 
 def _is_intact(stored: Stored) -> bool:
     finished = not stored.result or stored.result_is_intact
     return stored.name_is_intact and stored.deal_is_intact and finished
+
+
+def _checksum(*values: Any) -> int:
+    return checksum(values)
 
 
 def _text(data: bytes) -> str:
