@@ -1,4 +1,4 @@
-"""What the host needs of a store: a cursor on its log that outlives the process.
+"""What the host needs of a store: to keep what its matches' logs say beyond the process.
 
 `store.sqlite` keeps matches in one file, `store.memory` in this process. Another store, PostgreSQL say,
 implements `Store` and joins `store.opening`; nothing outside this package knows which store it is.
