@@ -13,7 +13,6 @@ from functools import cache, lru_cache
 from typing import Any
 
 from pegboard.client import Turn, run
-from pegboard.client.turn import CLAIM_TOO_HIGH
 from pegboard.rules import catalog
 from pegboard.rules.cards import JOKER, NO_CARD, PACK, VALUE, Card
 from pegboard.rules.cribbage import moves as cribbage
@@ -123,13 +122,9 @@ def effective(card: Card, declared: Card) -> Card:
 
 
 def within(turn: Turn, wanted: int) -> int | None:
-    """Return the number nearest to the wanted one that has not been refused, None where none fits."""
+    """Return the number nearest to the wanted one within the range, None where none is asked for."""
     if turn.number is None:
         return None
-    for refused in turn.refused:
-        number = refused.number
-        if number is not None:
-            wanted = number - 1 if refused.reason == CLAIM_TOO_HIGH else number + 1
     low, high = turn.number
     return max(low, min(high, wanted))
 
@@ -146,7 +141,7 @@ def call(turn: Turn, rules: Rules) -> Choice:
     if counting is not None and counting.claim is not None:
         missing = true_points(turn, rules) - counting.claim
     if missing > 0:
-        return turn.move_count - 1, within(turn, missing)
+        return turn.move_count - 1, missing  # refused claims have not narrowed this range
     return play(turn, rules) if isinstance(turn.moves[0], cribbage.Play) else 0
 
 

@@ -17,8 +17,9 @@ SEED = os.environ.get("PEGBOARD_BOT_SEED", "1")
 
 
 def choose(turn: Turn) -> tuple[int, int | None]:
-    """Choose at random, anew after each refused claim."""
-    key = f"{SEED}/{turn.match}/{turn.seat}/{turn.turn_id}/{len(turn.refused)}"
+    """Choose at random, anew after each refused claim, which narrows the range."""
+    low, high = turn.number or (0, 0)
+    key = f"{SEED}/{turn.match}/{turn.seat}/{turn.turn_id}/{low}/{high}"
     if turn.number is None:
         # A real hash: a checksum of keys so alike would prefer some moves to others.
         return int.from_bytes(sha256(key.encode()).digest()[:8], "big") % turn.move_count, None

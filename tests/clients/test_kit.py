@@ -25,7 +25,7 @@ from pegboard.client.bot import as_bot, encode_choice
 from pegboard.client.channel import open_channel
 from pegboard.client.session import METHOD, PlayStream
 from pegboard.client.testing import ScriptedMatch, play_match, random_choice
-from pegboard.client.turn import CLAIM_TOO_HIGH, MUST_GO_OUT, Refused
+from pegboard.client.turn import Refused
 from pegboard.errors import InvalidRequest, Silent, Unavailable
 from pegboard.rules.cards import parse_card
 from pegboard.rules.cribbage.moves import Claim, Discard, Play
@@ -97,18 +97,11 @@ def test_what_is_a_bot() -> None:
             as_bot(thing)  # type: ignore[arg-type]
 
 
-def test_random_choices_narrow_after_refused_claims() -> None:
-    """Lower after too high, higher after must go out; also by typed moves."""
-    message = play_pb2.Turn(match="m", number=play_pb2.NumberRange(min=0, max=29))
+def test_random_choices_stay_within_the_range() -> None:
+    """Which refused claims narrow."""
+    message = play_pb2.Turn(match="m", number=play_pb2.NumberRange(min=4, max=8))
     message.legal_moves.add().cribbage.claim.SetInParent()
     turn = Turn(message)
-    turn.refused = (
-        Refused(CLAIM_TOO_HIGH, "", 3, (0, 12)),
-        Refused(CLAIM_TOO_HIGH, "", 3, Claim(9)),
-        Refused(MUST_GO_OUT, "", 3, (0, 3)),
-        Refused(play_pb2.REJECTION_REASON_ILLEGAL_MOVE, "", 2, 0),
-    )
-    assert turn.open_range() == (4, 8)
     rng = Random(1)
     numbers = [turn.random(rng)[1] for _ in range(300)]
     assert set(numbers) == {4, 5, 6, 7, 8}
@@ -126,10 +119,9 @@ def test_a_random_call_names_at_least_1() -> None:
         numbers[index].add(number)
     assert min(number for number in numbers[0] if number is not None) == 0
     assert min(number for number in numbers[1] if number is not None) == 1
-    turn.refused = (Refused(CLAIM_TOO_HIGH, "", 3, (0, 1)),)
-    choices = {turn.random(rng) for _ in range(300)}
-    assert {number for index, number in choices if index == 0} == {0}
-    assert {number for index, number in choices if index == 1} >= {1, 2, 3, 4, 5}
+    message.number.max = 0  # narrowed by a refused claim of 1
+    choices = {Turn(message).random(rng) for _ in range(300)}
+    assert choices == {(0, 0), (1, 1)}
 
 
 def test_a_second_claim_too_high_stands_as_0() -> None:
@@ -140,10 +132,8 @@ def test_a_second_claim_too_high_stands_as_0() -> None:
         """Claim all there can be, twice; what is needed where that is known to be there."""
         if turn.number is None or not isinstance(turn.moves[0], Claim | Play):
             return 0
-        if len(turn.refused) == 2:  # the second did not stand: the points that win are there
-            return 0, 20 - turn.view.scores[turn.seat]
-        refused.append(len(turn.refused))
-        return 0, turn.number[1] - len(turn.refused)
+        refused.append(turn.refused is not None)
+        return 0, turn.number[1]
 
     played = play_match("cribbage-muggins", [greedy, greedy], {"target": "20"}, seed=5)
     assert played.outcome is not None
@@ -222,21 +212,27 @@ async def test_hooks_are_called() -> None:
 
 
 def test_stream_fields_are_taken_in_order() -> None:
-    """A rejection asks the same turn again, with what was refused; a stale one does not."""
+    """A turn that comes again tells what was refused."""
     stream = PlayStream(as_bot(random_choice), None, "")
     turn = play_pb2.Turn(match="matches/m", seat=1, turn_id=5)
     stream._take(play_pb2.PlayResponse(turns=[turn], heartbeat=3))
     (asked,) = stream._waiting
-    asked.choice = 2
+    assert asked.refused is None
     stream._waiting.clear()
-    for reason, again in (
-        (play_pb2.REJECTION_REASON_STALE_TURN, 0),
-        (play_pb2.REJECTION_REASON_ILLEGAL_MOVE, 1),
-    ):
-        rejected = play_pb2.MoveRejected(match="matches/m", seat=1, turn_id=5, reason=reason)
-        stream._take(play_pb2.PlayResponse(rejected=[rejected]))
-        assert len(stream._waiting) == again
-    assert stream._waiting[0].refused == (Refused(1, "", 0, 2),)
+    stale, illegal = [
+        play_pb2.MoveRejected(
+            match="matches/m", seat=1, turn_id=5, reason=reason, attempts_left=attempts_left
+        )
+        for reason, attempts_left in (
+            (play_pb2.REJECTION_REASON_STALE_TURN, 0),
+            (play_pb2.REJECTION_REASON_ILLEGAL_MOVE, 2),
+        )
+    ]
+    stream._take(play_pb2.PlayResponse(rejected=[stale]))
+    stream._take(play_pb2.PlayResponse(rejected=[illegal]))
+    assert not stream._waiting
+    stream._take(play_pb2.PlayResponse(turns=[turn]))
+    assert stream._waiting[0].refused == Refused(1, "", 2)
     assert play_pb2.PlayRequest.FromString(stream._rest()).heartbeat == 3
     assert stream._rest() == b""
 

@@ -10,8 +10,12 @@ from tests.matches.fakes import Boom, Claim, Guard, Hosted, Stranger, Take, open
 from pegboard.errors import UnknownMatch, UnknownSeat
 from pegboard.matches.host import HostSettings
 from pegboard.matches.mailbox import Mailbox
-from pegboard.matches.rejection import RejectionReason
+from pegboard.matches.rejection import Rejection, RejectionReason
 from pegboard.matches.running import OpenTurn, RunningMatch
+from pegboard.rules.cards import parse_card
+from pegboard.rules.cribbage import moves as cribbage_moves
+from pegboard.rules.errors import ClaimTooHigh, MustGoOut
+from pegboard.rules.game import Choices
 from pegboard.rules.record import Record
 from pegboard.rules.results import Termination
 
@@ -336,3 +340,91 @@ async def test_a_crash_is_reported_by_the_organiser() -> None:
     assert match.finished is not None
     assert match.finished.result.termination is Termination.CRASH
     assert match.finished.result.detail == "b (seat 1) in match m: exit status 3"
+
+
+async def test_a_refused_claim_narrows_the_range_of_its_turn() -> None:
+    """X-05, X-19: a bot that stays within the range loses no attempt, whatever it claims."""
+    host, match, turn = await guarded(stones=3)
+    assert turn.choices.number == (0, 40)
+    for claim, bounds in ((20, (0, 19)), (0, (1, 19)), (9, (1, 8)), (2, (3, 8)), (8, (3, 7))):
+        rejection = say(host, turn, index=3, number=claim)
+        assert (rejection.attempts_left, rejection.turn) == (3, turn)
+        assert turn.choices.number == bounds
+    assert say(host, turn, index=3, number=20).attempts_left == 2, "refused before"
+    assert say(host, turn, index=3) is None, "the least that is left"
+    assert match.log.moves().splitlines()[-1] == f"{turn.seat} CLAIM 3"
+    assert say(host, turn, index=3) is None, "the same answer again"
+
+
+def test_refusals_of_different_cards_do_not_close_the_range() -> None:
+    """Too low to go out counts, since the points that win are there."""
+    asked = Choices((Claim(),), (0, 15))
+    high = asked.without(ClaimTooHigh("", 4, Claim(0)), asked)
+    assert high.number == (0, 3)
+    low = high.without(MustGoOut("", 3), asked)
+    assert low.number == (4, 15)
+    assert low.without(ClaimTooHigh("", 4, Claim(0)), asked) == low
+    assert asked.number == (0, 15)
+
+
+def test_a_call_keeps_the_range_that_claims_have_lost() -> None:
+    """X-04, where plays and the call are listed in one turn."""
+    play, call = cribbage_moves.Play(parse_card("5C"), claim=-1), cribbage_moves.Call()
+    asked = Choices((play, call), (0, 15))
+    narrowed = asked.without(ClaimTooHigh("", 1, play), asked)
+    assert narrowed.number == (0, 0)
+    assert narrowed.complete(1, 9, asked) == cribbage_moves.Call(9)
+    assert narrowed.complete(1, None, asked) == cribbage_moves.Call(1)
+    raised = asked.without(MustGoOut("", 1), asked)
+    assert raised.complete(0, None, asked) == cribbage_moves.Play(parse_card("5C"), claim=2)
+    assert raised.complete(1, None, asked) == cribbage_moves.Call(1)
+
+
+async def test_a_rejected_turn_is_delivered_again_with_its_rejection() -> None:
+    """The clock runs on, and what the bot has open is counted once."""
+    host = await opened()
+    box = host.connect("a", max_open_turns=1)
+    await host.begin("a", "a")
+    turn = taken(box)
+    for _ in range(2):
+        rejection = say(host, turn, index=9)
+        box.reject("m", turn.seat, turn.turn_id, rejection)
+    started_ns = turn.seated.clock.started_ns
+    delivery = box.take()
+    assert ([each[3].reason for each in delivery.rejected], delivery.turns) == (
+        [RejectionReason.ILLEGAL_MOVE] * 2,
+        [turn],
+    )
+    assert turn.seated.clock.started_ns == started_ns
+    assert not box.take()
+    assert box.thinks
+    assert say(host, turn, index=0) is None
+    assert taken(box) is not turn
+    assert say(host, turn, index=9).turn is None
+
+
+async def test_a_turn_that_is_answered_after_a_rejection_is_not_told_again() -> None:
+    """Both answers have come in one message."""
+    host = await opened()
+    box = host.connect("a")
+    await host.begin("a")
+    turn = taken(box)
+    box.reject("m", 0, turn.turn_id, say(host, turn, index=9))
+    assert say(host, turn, index=0) is None
+    delivery = box.take()
+    assert len(delivery.rejected) == 1
+    assert turn not in delivery.turns
+
+
+async def test_no_turn_overtakes_the_rejection_that_brings_it_up() -> None:
+    """Of many rejections, the last is of the turn."""
+    host = await opened()
+    box = host.connect("a")
+    await host.begin("a")
+    turn = taken(box)
+    for _ in range(3):
+        box.reject("m", 0, 99, Rejection(RejectionReason.STALE_TURN, "over"))
+    box.reject("m", 0, turn.turn_id, say(host, turn, index=9))
+    first, second = box.take(2), box.take(2)
+    assert (len(first.rejected), first.turns) == (2, [])
+    assert (len(second.rejected), second.turns) == (2, [turn])

@@ -137,6 +137,29 @@ async def test_an_answer_that_does_not_count_is_a_message(
         assert (await wire.rejection()).match == "matches/none", "the good answer is accepted"
 
 
+async def test_a_rejected_turn_comes_again_in_the_same_message() -> None:
+    """Whole, its clock running on, for as long as there are attempts."""
+    async with serving() as rig:
+        wire = rig.wire(token_of("alice"))
+        await wire.hello()
+        await rig.match("alice", "bob")
+        turn = await wire.turn()
+        for attempts_left in (2, 1):
+            await wire.answer(turn, index=999)
+            response = await wire.read()
+            assert response is not None
+            assert [each.attempts_left for each in response.rejected] == [attempts_left]
+            (again,) = response.turns
+            assert 0 < again.clock.turn_ms <= turn.clock.turn_ms
+            again.clock.CopyFrom(turn.clock)
+            assert again == turn
+        await wire.answer(turn, index=999)
+        response = await wire.read()
+        assert response is not None
+        assert response.rejected
+        assert not response.turns
+
+
 async def test_the_same_answer_again_is_accepted_again() -> None:
     """(match, seat, turn_id) is the idempotency key; another answer is stale."""
     async with serving() as rig:
@@ -375,7 +398,7 @@ async def test_a_view_that_fails_for_a_call_ends_its_match_too(
 
 
 async def test_get_turn_and_submit_move() -> None:
-    """A whole match without a stream."""
+    """A whole match without a stream; a rejected turn comes with its rejection."""
     async with serving() as rig:
         rig.play("bob")
         name = await rig.match("alice", "bob", options={"target": "31"})
@@ -394,9 +417,16 @@ async def test_get_turn_and_submit_move() -> None:
                     break
                 if not turn.match:
                     break
-                answer = play_pb2.Answer(match=name, seat=turn.seat, turn_id=turn.turn_id, index=0)
+                answer = play_pb2.Answer(match=name, seat=turn.seat, turn_id=turn.turn_id, index=99)
                 submitted = await stub.SubmitMove(
                     play_pb2.SubmitMoveRequest(answer=answer), metadata=metadata
                 )
-                assert not submitted.HasField("rejected")
+                assert submitted.rejected.attempts_left == 2
+                assert submitted.turn.turn_id == turn.turn_id
+                assert submitted.turn.legal_moves == turn.legal_moves
+                answer.index = 0
+                submitted = await stub.SubmitMove(
+                    play_pb2.SubmitMoveRequest(answer=answer), metadata=metadata
+                )
+                assert submitted == play_pb2.SubmitMoveResponse()
         assert (await rig.result(name)).termination == match_pb2.TERMINATION_NORMAL

@@ -26,12 +26,6 @@ const TRY_AGAIN = new Set([
   grpc.status.CANCELLED,
   grpc.status.DEADLINE_EXCEEDED,
 ]);
-// After these the turn is still open.
-const STILL_OPEN = new Set([
-  'REJECTION_REASON_ILLEGAL_MOVE',
-  'REJECTION_REASON_CLAIM_TOO_HIGH',
-  'REJECTION_REASON_MUST_GO_OUT',
-]);
 
 const definition = loader.loadSync('pegboard/v1/play.proto', {
   includeDirs: [PROTOS],
@@ -43,14 +37,15 @@ const definition = loader.loadSync('pegboard/v1/play.proto', {
 const { PlayService } = grpc.loadPackageDefinition(definition).pegboard.v1;
 
 /** Return 48 random bits that depend on the seed and the question only. */
-function chance(turn, attempt) {
-  const question = `${SEED}/${turn.match}/${turn.seat || 0}/${turn.turn_id}/${attempt}`;
+function chance(turn, min, max) {
+  const question = `${SEED}/${turn.match}/${turn.seat || 0}/${turn.turn_id}/${min}/${max}`;
   return crypto.createHash('sha256').update(question).digest().readUIntBE(0, 6);
 }
 
 /** Answer a turn: any listed move; where a number is asked for, mostly a small one. */
-function choose(turn, open) {
-  const bits = chance(turn, open.attempt);
+function choose(turn) {
+  const { min = 0, max = 0 } = turn.number || {};
+  const bits = chance(turn, min, max);
   const answer = {
     match: turn.match,
     seat: turn.seat,
@@ -60,21 +55,12 @@ function choose(turn, open) {
   if (turn.number) {
     const { cribbage } = turn.legal_moves[answer.index];
     // A call of muggins names at least 1, also beside plays that may claim 0.
-    const low = cribbage && cribbage.call ? Math.max(open.low, 1) : open.low;
-    const room = Math.max(open.high - low, 0);
+    const low = cribbage && cribbage.call ? Math.max(min, 1) : min;
+    const room = Math.max(max - low, 0);
     const fraction = (Math.floor(bits / 65536) % 65536) / 65536;
     answer.number = low + Math.min(room, Math.floor(-4 * Math.log(1 - fraction)));
   }
-  open.last = answer.number;
   return answer;
-}
-
-/** Narrow what is left of the number's range by a refused claim. */
-function learn(open, reason) {
-  open.attempt += 1;
-  if (open.last === undefined) return;
-  if (reason === 'REJECTION_REASON_CLAIM_TOO_HIGH') open.high = open.last - 1;
-  if (reason === 'REJECTION_REASON_MUST_GO_OUT') open.low = open.last + 1;
 }
 
 class Player {
@@ -90,7 +76,6 @@ class Player {
   }
 
   connect() {
-    this.open = new Map();
     this.call = this.client.Play();
     this.call.on('data', (response) => this.take(response));
     this.call.on('error', () => {}); // `status` follows and says the same
@@ -105,25 +90,10 @@ class Player {
     });
   }
 
-  /** Take one message, its fields in the order of their numbers. */
+  /** Take one message. A turn whose answer was rejected comes again: nothing has to be kept. */
   take(response) {
-    const answers = [];
     if (response.welcome) this.welcomed(response.welcome);
-    for (const rejected of response.rejected) {
-      const open = this.open.get(`${rejected.match}/${rejected.seat || 0}`);
-      if (!open || open.turn.turn_id !== rejected.turn_id || !STILL_OPEN.has(rejected.reason)) continue;
-      learn(open, rejected.reason);
-      answers.push(choose(open.turn, open));
-    }
-    for (const ended of response.ended) {
-      for (const seat of ended.seats) this.open.delete(`${ended.match}/${seat}`);
-    }
-    for (const turn of response.turns) {
-      const { min = 0, max = 0 } = turn.number || {};
-      const open = { turn, attempt: 0, low: min, high: max };
-      this.open.set(`${turn.match}/${turn.seat || 0}`, open);
-      answers.push(choose(turn, open));
-    }
+    const answers = response.turns.map(choose);
     const heartbeat = response.heartbeat;
     if (answers.length > 0 || heartbeat) this.call.write({ answers, heartbeat });
     this.watch();

@@ -28,20 +28,22 @@ class _RejectionReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     REJECTION_REASON_UNSPECIFIED: _RejectionReason.ValueType  # 0
     REJECTION_REASON_ILLEGAL_MOVE: _RejectionReason.ValueType  # 1
-    """Not among the legal moves, or an index out of range."""
+    """Not among the legal moves, or an index out of range. The turn is open while `attempts_left` is
+    above 0.
+    """
     REJECTION_REASON_STALE_TURN: _RejectionReason.ValueType  # 2
     """The turn is over, or another answer to it has been accepted."""
     REJECTION_REASON_UNKNOWN_SEAT: _RejectionReason.ValueType  # 3
     """No such match, or this bot does not sit at that seat."""
     REJECTION_REASON_MATCH_OVER: _RejectionReason.ValueType  # 4
     REJECTION_REASON_CLAIM_TOO_HIGH: _RejectionReason.ValueType  # 5
-    """A claim above the true points (R-C8.6). Costs no attempt, unless one as low was rejected before. A
-    second one in the same turn is not rejected but stands as a claim of 0 (X-19), where that is not
-    too low to go out.
+    """A claim above the true points (R-C8.6). Costs no attempt if it was within `Turn.number`; the turn
+    comes again with a lower `max`. A second one in the same turn is not rejected but stands as a claim
+    of 0 (X-19), unless that is too low to go out. The turn is open.
     """
     REJECTION_REASON_MUST_GO_OUT: _RejectionReason.ValueType  # 6
-    """A claim that would not go out although the points suffice (X-05). Costs no attempt, unless one as
-    high was rejected before.
+    """A claim that would not go out although the points suffice (X-05). Costs no attempt if it was within
+    `Turn.number`; the turn comes again with a higher `min`. The turn is open.
     """
 
 class RejectionReason(_RejectionReason, metaclass=_RejectionReasonEnumTypeWrapper):
@@ -49,20 +51,22 @@ class RejectionReason(_RejectionReason, metaclass=_RejectionReasonEnumTypeWrappe
 
 REJECTION_REASON_UNSPECIFIED: RejectionReason.ValueType  # 0
 REJECTION_REASON_ILLEGAL_MOVE: RejectionReason.ValueType  # 1
-"""Not among the legal moves, or an index out of range."""
+"""Not among the legal moves, or an index out of range. The turn is open while `attempts_left` is
+above 0.
+"""
 REJECTION_REASON_STALE_TURN: RejectionReason.ValueType  # 2
 """The turn is over, or another answer to it has been accepted."""
 REJECTION_REASON_UNKNOWN_SEAT: RejectionReason.ValueType  # 3
 """No such match, or this bot does not sit at that seat."""
 REJECTION_REASON_MATCH_OVER: RejectionReason.ValueType  # 4
 REJECTION_REASON_CLAIM_TOO_HIGH: RejectionReason.ValueType  # 5
-"""A claim above the true points (R-C8.6). Costs no attempt, unless one as low was rejected before. A
-second one in the same turn is not rejected but stands as a claim of 0 (X-19), where that is not
-too low to go out.
+"""A claim above the true points (R-C8.6). Costs no attempt if it was within `Turn.number`; the turn
+comes again with a lower `max`. A second one in the same turn is not rejected but stands as a claim
+of 0 (X-19), unless that is too low to go out. The turn is open.
 """
 REJECTION_REASON_MUST_GO_OUT: RejectionReason.ValueType  # 6
-"""A claim that would not go out although the points suffice (X-05). Costs no attempt, unless one as
-high was rejected before.
+"""A claim that would not go out although the points suffice (X-05). Costs no attempt if it was within
+`Turn.number`; the turn comes again with a higher `min`. The turn is open.
 """
 Global___RejectionReason: typing_extensions.TypeAlias = RejectionReason
 
@@ -292,7 +296,9 @@ class Turn(google.protobuf.message.Message):
     @property
     def number(self) -> Global___NumberRange:
         """Set where listed moves lack a number (a bid, a claim, a call): the answer gives it. A call names
-        at least 1, also where the range begins at 0 for the claims of plays.
+        at least 1, also where the range begins at 0 for the claims of plays. Claims that were rejected in
+        this turn have narrowed the range, for claims alone: a call may name any number up to the first
+        maximum.
         """
 
     @property
@@ -416,8 +422,8 @@ Global___Resignation: typing_extensions.TypeAlias = Resignation
 
 @typing.final
 class MoveRejected(google.protobuf.message.Message):
-    """An answer that did not count. The turn is still open, its clock running, unless `reason` says
-    otherwise.
+    """An answer that did not count. If the turn is still open (`reason` says so) it comes again, with the
+    same `turn_id`, its clock running on: in the same message or a later one.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -562,16 +568,22 @@ class SubmitMoveResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     REJECTED_FIELD_NUMBER: builtins.int
+    TURN_FIELD_NUMBER: builtins.int
     @property
     def rejected(self) -> Global___MoveRejected:
         """Unset where the move was accepted."""
+
+    @property
+    def turn(self) -> Global___Turn:
+        """The turn again, if it was rejected and is still open."""
 
     def __init__(
         self,
         *,
         rejected: Global___MoveRejected | None = ...,
+        turn: Global___Turn | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["rejected", b"rejected"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["rejected", b"rejected"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["rejected", b"rejected", "turn", b"turn"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["rejected", b"rejected", "turn", b"turn"]) -> None: ...
 
 Global___SubmitMoveResponse: typing_extensions.TypeAlias = SubmitMoveResponse

@@ -27,7 +27,7 @@ from pegboard.rules.errors import (
     NotYourTurn,
     PegboardError,
 )
-from pegboard.rules.game import Choices, Seat
+from pegboard.rules.game import Seat
 from pegboard.rules.plain import quoted
 from pegboard.rules.results import Result, Termination
 
@@ -76,7 +76,7 @@ class Answers:
         if turn is None or turn.turn_id != turn_id or seated.name != bot:
             return self._no_turn(bot, match_id, seat, turn_id, index, move, number)
         try:
-            made = match.play(seated, turn, _chosen(turn.choices, index, move, number))
+            made = match.play(seated, turn, _chosen(turn, index, move, number))
         except (NotYourTurn, MatchOver):  # the turn was open: our error, not the bot's
             return self._fault(match)
         except PegboardError as error:
@@ -136,29 +136,38 @@ class Answers:
         """Count an answer that is not legal, and forfeit when there were too many.
 
         Whether a claim is too high, or too low to go out, is all that a bot cannot know (R-C8.6,
-        X-05): such a claim costs no attempt, unless one as high, or as low, was refused in this turn
-        before. It tells nothing that can be searched for: a second one that is too high stands as 0
-        (`RunningMatch.play`), or the points reach the target, and that is known by then.
+        X-05): such a claim costs no attempt if it is within the range that the turn gave, which each
+        refusal narrows. It tells nothing that can be searched for: a second one that is too high
+        stands as 0 (`RunningMatch.play`), or the points reach the target, and that is known by then.
         """
         limit = seated.match.spec.illegal_move_limit
         reason = RejectionReason.ILLEGAL_MOVE
         free = False
         if isinstance(error, ClaimTooHigh):
             reason = RejectionReason.CLAIM_TOO_HIGH
-            free = error.claim < turn.too_high
-            turn.too_high = min(turn.too_high, error.claim)
+            free = turn.narrow(error)
+            turn.overclaimed = True
         elif isinstance(error, MustGoOut):
             reason = RejectionReason.MUST_GO_OUT
-            free = error.claim > turn.too_low
-            turn.too_low = max(turn.too_low, error.claim)
-        if free:
-            return Rejection(reason, str(error), limit - turn.faults)
-        turn.faults += 1
+            free = turn.narrow(error)
+        if not free:
+            turn.faults += 1
         if turn.faults >= limit:
             detail = f"{error} (illegal answer {turn.faults} of turn {turn.turn_id})"
             self._endings.forfeit(seated, Termination.ILLEGAL_MOVE, detail)
-            return Rejection(reason, f"{error}; the match is forfeited", 0)
-        return Rejection(reason, str(error), limit - turn.faults)
+            return Rejection(reason, f"{error}; the match is forfeited")
+        return Rejection(reason, str(error), limit - turn.faults, turn)
+
+    def handed_again(self, rejection: Rejection) -> OpenTurn | None:
+        """Return the turn that a rejection leaves open, handed to a call; None if there is none.
+
+        The turn may have ended meanwhile, since the caller waits for the store first.
+        """
+        turn = rejection.turn
+        if turn is None or turn.seated.turn is not turn or turn.held:
+            return None
+        self._bots.of(turn.seated.name).turns.hand_out(turn, self._now_ns())
+        return turn
 
     def _no_turn(
         self,
@@ -182,7 +191,7 @@ class Answers:
         turn = match.seats[seat].turn
         now = "it is not your turn" if turn is None else f"turn {turn.turn_id} is open"
         detail = f"turn {turn_id} of match {match_id} is over; {now}"
-        return Rejection(RejectionReason.STALE_TURN, detail, 0)
+        return Rejection(RejectionReason.STALE_TURN, detail)
 
     def resign(self, bot: str, match_id: str, seat: Seat) -> Rejection | None:
         """Give a match up. None: it is over by that."""
@@ -209,8 +218,9 @@ def _last_turn(match: AnyMatch, seat: Seat) -> AnsweredTurn | None:
     return None if last is None else last.answered()
 
 
-def _chosen(choices: Choices, index: int | None, move: Any, number: int | None) -> Any:
+def _chosen(turn: OpenTurn | AnsweredTurn, index: int | None, move: Any, number: int | None) -> Any:
     """Return the move that an answer names. Raises `PegboardError`."""
+    choices = turn.choices
     if move is None and number is None and choices.number is None:
         # What nearly all answers are: the index of a listed move.
         moves = choices.moves
@@ -223,28 +233,28 @@ def _chosen(choices: Choices, index: int | None, move: Any, number: int | None) 
     if index is None:
         raise IllegalMove("an answer needs the index of a listed move, or a move")
     try:
-        return choices.complete(index, number)
+        return choices.complete(index, number, turn.question)
     except IndexError:
         count = len(choices.moves)
         raise IllegalMove(f"no move has index {index}; there are {count}, from 0") from None
     except ValueError:
-        assert choices.number is not None
-        low, high = choices.number
+        assert turn.question.number is not None
+        low, high = turn.question.number
         raise IllegalMove(f"{number} is not from {low} to {high}") from None
 
 
 def _same(turn: AnsweredTurn, index: int | None, move: Any, number: int | None) -> bool:
     """Return whether an answer names the move that the turn was answered with."""
     try:
-        return bool(_chosen(turn.choices, index, move, number) == turn.made)
+        return bool(_chosen(turn, index, move, number) == turn.made)
     except PegboardError:
         return False
 
 
 def _match_over(match_id: str) -> Rejection:
-    return Rejection(RejectionReason.MATCH_OVER, f"match {match_id} is over", 0)
+    return Rejection(RejectionReason.MATCH_OVER, f"match {match_id} is over")
 
 
 def _unknown_seat(bot: str, match_id: str, seat: Seat) -> Rejection:
     detail = f"{bot} does not sit at seat {seat} of match {quoted(match_id)}"
-    return Rejection(RejectionReason.UNKNOWN_SEAT, detail, 0)
+    return Rejection(RejectionReason.UNKNOWN_SEAT, detail)

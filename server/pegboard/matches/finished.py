@@ -35,6 +35,7 @@ class AnsweredTurn(NamedTuple):
     """The last turn of a seat: the bot may send its answer again, and that answer still counts."""
 
     turn_id: int
+    question: Choices
     choices: Choices
     made: Any
 

@@ -369,6 +369,10 @@ class MatchHost:
         """Answer a turn with a listed move's index or a move. None: it counts (perhaps again)."""
         return self._answers.answer(bot, match_id, seat, turn_id, index, move, number)
 
+    def handed_again(self, rejection: Rejection) -> OpenTurn | None:
+        """Return the turn that a rejection leaves open, handed to a call; None if there is none."""
+        return self._answers.handed_again(rejection)
+
     def resign(self, bot: str, match_id: str, seat: Seat) -> Rejection | None:
         """Give a match up. None: it is over by that."""
         return self._answers.resign(bot, match_id, seat)

@@ -108,13 +108,14 @@ class Mailbox:
     def take(self, limit: int = 256) -> Delivery:
         """Return what there is, at most `limit` of each kind, and never more turns than the bot takes.
 
-        Nothing about a match comes before its start. Empty when replaced or closed.
+        Nothing about a match comes before its start, and no turn before the rejection that brings it up
+        again. Empty when replaced or closed.
         """
         if self.replaced or self.closed:
             return Delivery([], [], [], [], [])
         started = _take(self._started, limit)
         rejected, self._rejected = self._rejected[:limit], self._rejected[limit:]
-        if self._started:
+        if self._started or self._rejected:
             return Delivery(started, [], rejected, [], [])
         events = self._take_events(limit) if self._fresh else []
         ended = [] if self._fresh else _take(self._ended, limit)
@@ -131,8 +132,10 @@ class Mailbox:
         return events
 
     def reject(self, match_id: str, seat: Seat, turn_id: int, rejection: Rejection) -> None:
-        """Let a rejection join the next delivery."""
+        """Let a rejection join the next delivery, and the turn with it, if that is still open."""
         self._rejected.append((match_id, seat, turn_id, rejection))
+        if rejection.turn is not None and not self.closed:
+            self._turns.tell_again(rejection.turn)
         self.wake()
 
     def message_came(self) -> None:

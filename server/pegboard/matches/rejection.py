@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+from pegboard.matches.running import OpenTurn
+
 
 class RejectionReason(IntEnum):
     """Why an answer did not count; numbers as in the contract."""
@@ -20,9 +22,11 @@ class RejectionReason(IntEnum):
 class Rejection(NamedTuple):
     """An answer that did not count, told to the bot in one sentence.
 
-    `attempts_left`: illegal moves left in this turn before the seat forfeits.
+    `attempts_left`: illegal moves left in this turn before the seat forfeits. `turn`: the turn, if it
+    is still open; the bot is to be told of it again.
     """
 
     reason: RejectionReason
     detail: str
-    attempts_left: int
+    attempts_left: int = 0
+    turn: OpenTurn | None = None

@@ -15,17 +15,15 @@ from pegboard.matches.match import Match
 from pegboard.rules.errors import ClaimTooHigh, MustGoOut
 from pegboard.rules.game import Choices, Game, Seat
 
-NO_CLAIM = 1 << 30
-"""More than any claim: none was refused as too high."""
-
 
 class OpenTurn:
     """A question to one seat. `turn_id` counts the questions to the seat from 1.
 
     By seat, so that a number does not depend on who answers first if several seats are asked at once.
-    `answer` is the move that was made; `given` what was answered, if another move stands for it (X-19).
-    `too_high` is the lowest claim that was refused as too high, `too_low` the highest that was refused
-    as too low. `held`: the turn is published when its cause is stored; `sent`: the bot has taken it.
+    `question` is what the rules ask, `choices` what the bot is told: the same, the range of its number
+    narrowed by refused claims. `answer` is the move that was made; `given` what was answered, if
+    another move stands for it (X-19). `overclaimed`: a claim was refused as too high.
+    `held`: the turn is published when its cause is stored; `sent`: the bot has taken it.
     """
 
     __slots__ = (
@@ -34,22 +32,22 @@ class OpenTurn:
         "faults",
         "given",
         "held",
+        "overclaimed",
+        "question",
         "seated",
         "sent",
-        "too_high",
-        "too_low",
         "turn_id",
     )
 
     def __init__(self, seated: SeatedBot, turn_id: int, choices: Choices) -> None:
         self.seated = seated
         self.turn_id = turn_id
+        self.question = choices
         self.choices = choices
         self.answer: Any = None
         self.given: Any = None
         self.faults = 0
-        self.too_high = NO_CLAIM
-        self.too_low = -1
+        self.overclaimed = False
         self.held = False
         self.sent = False
 
@@ -71,10 +69,18 @@ class OpenTurn:
             return 0, clock.bank_ms
         return clock.left_ms(now_ns, lag_ns), clock.bank_ms
 
+    def narrow(self, refused: ClaimTooHigh | MustGoOut) -> bool:
+        """Narrow the range by a refused claim. Return whether the claim was within it."""
+        bounds = self.choices.number
+        if bounds is None:
+            return False
+        self.choices = self.choices.without(refused, self.question)
+        return bounds[0] <= refused.claim <= bounds[1]
+
     def answered(self) -> AnsweredTurn:
         """Return what is kept of an answered turn."""
         made = self.answer if self.given is None else self.given
-        return AnsweredTurn(self.turn_id, self.choices, made)
+        return AnsweredTurn(self.turn_id, self.question, self.choices, made)
 
 
 class SeatedBot:
@@ -214,7 +220,7 @@ class RunningMatch(Match):
         try:
             events = state.apply(seated.seat, move)
         except ClaimTooHigh as error:
-            if turn.too_high == NO_CLAIM:
+            if not turn.overclaimed:
                 raise
             try:
                 events = state.apply(seated.seat, error.instead)
@@ -242,7 +248,7 @@ class RunningMatch(Match):
                 continue
             choices = self.state.choices(seated.seat)
             if turn is not None:
-                if turn.choices is choices:
+                if turn.question is choices:
                     continue
                 withdrawn.append(turn)
             opened.append(seated.ask(choices))

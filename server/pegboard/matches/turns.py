@@ -116,6 +116,13 @@ class TurnQueue:
         if self.waiting:
             self.waiting.pop(turn, None)
 
+    def tell_again(self, turn: OpenTurn) -> None:
+        """Make a turn ready again whose answer was rejected: its clock runs on."""
+        if turn.sent and turn.seated.turn is turn:
+            turn.sent = False
+            self.out -= 1
+            self.ready[turn] = None
+
     def ask_again(self, turns: Iterable[OpenTurn]) -> None:
         """Take all open turns for untaken: those first whose clocks run."""
         self.ready.clear()

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from pegboard.rules.errors import ClaimTooHigh, MustGoOut
 from pegboard.rules.versions import EDITION, Edition
 
 Seat = int
@@ -64,22 +65,46 @@ class Choices(NamedTuple):
     moves: tuple[Any, ...]
     number: tuple[int, int] | None = None
 
-    def complete(self, index: int, number: int | None) -> Any:
+    def complete(self, index: int, number: int | None, asked: Choices | None = None) -> Any:
         """Return the move at `index`, its open number filled in (None: the least).
 
-        Raises `IndexError` for an index that is not listed and `ValueError` for a number outside
-        the range.
+        `asked` are the choices before refused claims narrowed the range (`without`): all their numbers
+        are taken, also one that has been refused, since the rules decide about that (X-19). Refused
+        claims change nothing for a call, which has a `LEAST` of its own. Raises `IndexError` for an
+        index that is not listed and `ValueError` for a number outside the range.
         """
         if not 0 <= index < len(self.moves):
             raise IndexError(index)
         move = self.moves[index]
         if self.number is None or not move.is_open:
             return move
-        low, high = self.number
-        chosen = max(low, move.LEAST) if number is None else number
+        low, high = self.number if asked is None or asked.number is None else asked.number
+        chosen = number
+        if chosen is None:
+            chosen = max(low, move.LEAST) if move.LEAST else self.number[0]
         if not low <= chosen <= high:
             raise ValueError(chosen)
         return move.with_number(chosen)
+
+    def without(self, refused: ClaimTooHigh | MustGoOut, asked: Choices) -> Choices:
+        """Return these choices, the range narrowed by a refused claim; `asked` has the whole range.
+
+        A claim too high lowers the maximum, one too low to go out raises the minimum (R-C8.6, X-05).
+        Where several cards may be played, refusals of different cards can contradict each other: then
+        the claim that was too low counts, because the points that win are there. So a seat that claims
+        within the range, whatever it claims, is refused only as often as the range has numbers.
+        """
+        assert self.number is not None
+        assert asked.number is not None
+        low, high = self.number
+        most = asked.number[1]
+        if isinstance(refused, ClaimTooHigh):
+            if refused.claim > low:
+                high = min(high, refused.claim - 1)
+        elif refused.claim < most:
+            low = max(low, refused.claim + 1)
+            high = high if low <= high else most
+        return self._replace(number=(low, high))
 
     def expand(self) -> tuple[Any, ...]:
         """Return all moves with all their numbers, in order."""

@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError
 
 from pegboard.errors import InvalidRequest, TooManyRequests, Unavailable
 from pegboard.matches.host import MatchHost
+from pegboard.matches.running import OpenTurn
 from pegboard.rpc.calls import service_handler
 from pegboard.rpc.errors import refuse
 from pegboard.rpc.gate import STOPPING, Access, Call, Gate
@@ -177,16 +178,18 @@ class PlayService:
         turn = await self._host.next_turn(bot, match, wait_s)
         if turn is None:
             return play_pb2.GetTurnResponse()
+        return play_pb2.GetTurnResponse(turn=self._turn_message(turn))
+
+    def _turn_message(self, turn: OpenTurn) -> play_pb2.Turn:
         try:
             encoded = encode_turn(
                 turn, turn.time_ms(self._host.now_ns(), self._host.deadlines.lag_ns)
             )
         except Exception:
-            self._host.fault(
-                turn.match
-            )  # our bug: it must not cost the bot the match, by its clock
+            # A view that cannot be told is our bug: the clock must not cost the bot the match.
+            self._host.fault(turn.match)
             raise
-        return play_pb2.GetTurnResponse(turn=play_pb2.Turn.FromString(encoded))
+        return play_pb2.Turn.FromString(encoded)
 
     async def SubmitMove(
         self, request: play_pb2.SubmitMoveRequest, context: Any
@@ -210,6 +213,8 @@ class PlayService:
                 calls = CALLS["GetTurn"].cost + CALLS["SubmitMove"].cost
                 self._gate.allowance(bot).give_back(calls)
             return play_pb2.SubmitMoveResponse()
+        turn = self._host.handed_again(rejection)
         return play_pb2.SubmitMoveResponse(
-            rejected=rejected_message(match, answer.seat, answer.turn_id, rejection)
+            rejected=rejected_message(match, answer.seat, answer.turn_id, rejection),
+            turn=None if turn is None else self._turn_message(turn),
         )

@@ -21,7 +21,7 @@ from pegboard.errors import InvalidRequest, Replaced, Silent, TooManyRequests, U
 from pegboard.matches.finished import FinishedMatch
 from pegboard.matches.host import MatchHost
 from pegboard.matches.mailbox import Delivery, Mailbox
-from pegboard.matches.rejection import Rejection, RejectionReason
+from pegboard.matches.rejection import Rejection
 from pegboard.matches.running import OpenTurn, RunningMatch, SeatedBot
 from pegboard.rpc.allowance import Allowance
 from pegboard.rpc.settings import Limits
@@ -56,11 +56,6 @@ FAIR_BYTES = 256
 """What an answer may need: a name of 63 characters, a typed move. More is charged for."""
 MOVE_BYTES = 128
 """More than any typed move has."""
-
-STILL_OPEN = frozenset(
-    {RejectionReason.ILLEGAL_MOVE, RejectionReason.CLAIM_TOO_HIGH, RejectionReason.MUST_GO_OUT}
-)
-"""After these the turn waits for another answer."""
 
 
 class Traffic:
@@ -226,8 +221,6 @@ class PlaySession:
         else:
             rejection = typed_answer(self._host, self._bot, answer, number)
         if rejection is not None:
-            if rejection.reason in STILL_OPEN:
-                self._owed += 1
             self._reject(match, seat, turn_id, rejection)
 
     def _resign(self, resignation: play_pb2.Resignation) -> None:

@@ -34,10 +34,10 @@ class Steady(Bot):
             print("word " * 10_000, flush=True)
         elif MISDEED and self.turns > AT and not (ONCE and os.path.exists(ONCE)):
             return misbehave(turn)
-        question = f"{SEED}/{turn.match}/{turn.seat}/{turn.turn_id}/{len(turn.refused)}"
+        question = f"{SEED}/{turn.match}/{turn.seat}/{turn.turn_id}/{turn.number}"
         digest = hashlib.sha256(question.encode()).digest()
         lots = (byte % turn.move_count for byte in digest[:STRENGTH])
-        bounds = turn.open_range()
+        bounds = turn.number
         return max(lots), None if bounds is None else bounds[0] + digest[-1] % (
             bounds[1] - bounds[0] + 1
         )

@@ -69,7 +69,6 @@ def as_bot(bot: Bot | Callable[[Turn], Choice]) -> Bot:
 
 def encode_choice(turn: Turn, choice: Choice) -> bytes:
     """Return a choice as an element of `PlayRequest.answers`. Raises `InvalidRequest` for none."""
-    turn.choice = choice
     if isinstance(choice, tuple) and len(choice) == 2:
         index, number = choice
     else:

@@ -42,6 +42,8 @@ _STILL_OPEN = (
     play_pb2.REJECTION_REASON_CLAIM_TOO_HIGH,
     play_pb2.REJECTION_REASON_MUST_GO_OUT,
 )
+"""After these the turn comes again."""
+
 _TRY_AGAIN = (Unavailable, Silent, ServerFault)
 
 
@@ -53,7 +55,7 @@ class PlayStream:
         self._call = call
         self._token = token
         self._infos: dict[str, MatchInfo] = {}
-        self._asked: dict[tuple[str, int], Turn] = {}
+        self._refused: dict[tuple[str, int, int], Refused] = {}  # their turns come (again)
         self._waiting: list[Turn] = []
         self._resigned: list[Turn] = []
         self._heartbeat = 0
@@ -227,11 +229,12 @@ class PlayStream:
         """Take one response, its fields in the order of their numbers."""
         if response.started or response.ended or response.rejected or response.events:
             self._take_news(response)
-        infos, asked, waiting = self._infos, self._asked, self._waiting
+        infos, refused, waiting = self._infos, self._refused, self._waiting
         for message in response.turns:
             match = message.match
             turn = Turn(message, infos.get(match, UNKNOWN_MATCH))
-            asked[match, turn.seat] = turn
+            if refused:
+                turn.refused = refused.pop((match, turn.seat, turn.turn_id), None)
             waiting.append(turn)
         if response.heartbeat:
             self._heartbeat = response.heartbeat
@@ -251,23 +254,13 @@ class PlayStream:
                 if known is not None:
                     bot.event(events.match, events.seat, event.sequence, known)
         for rejected in response.rejected:
-            self._take_rejection(rejected)
+            if rejected.reason in _STILL_OPEN and rejected.attempts_left:
+                self._refused[rejected.match, rejected.seat, rejected.turn_id] = Refused(
+                    rejected.reason, rejected.detail, rejected.attempts_left
+                )
         for ended in response.ended:
             self._infos.pop(ended.match, None)
-            for seat in ended.seats:
-                self._asked.pop((ended.match, seat), None)
             bot.match_ended(ended.match, ended.result)
-
-    def _take_rejection(self, rejected: play_pb2.MoveRejected) -> None:
-        """Ask again where the turn is still open."""
-        turn = self._asked.get((rejected.match, rejected.seat))
-        if turn is None or turn.turn_id != rejected.turn_id or rejected.reason not in _STILL_OPEN:
-            return
-        turn.refused = (
-            *turn.refused,
-            Refused(rejected.reason, rejected.detail, rejected.attempts_left, turn.choice),
-        )
-        self._waiting.append(turn)
 
 
 def match_info(started: play_pb2.MatchStarted) -> MatchInfo:

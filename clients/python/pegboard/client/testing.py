@@ -68,6 +68,7 @@ class ScriptedMatch:
         self.options = dict(options)
         self.moves: list[tuple[Seat, Any]] = []
         self._questions: dict[Seat, tuple[int, Choices]] = {}  # how many so far, and the last
+        self._narrowed: dict[Seat, Choices] = {}  # by refused claims
         self._ask()
 
     def play(self, *moves: str) -> list[Any]:
@@ -96,6 +97,7 @@ class ScriptedMatch:
             count, last = self._questions.get(seat, (0, None))
             if choices is not last:
                 self._questions[seat] = (count + 1, choices)
+                self._narrowed[seat] = choices
 
     def turn(self, seat: Seat, turn_ms: int = MOVE_MS) -> Turn:
         """Return what the seat is asked now. Raises `InvalidRequest` where it is not asked."""
@@ -105,7 +107,7 @@ class ScriptedMatch:
             seat_bytes(NAME, seat),
             self._questions[seat][0],
             (turn_ms, 0),
-            self.state.choices(seat),
+            self._narrowed[seat],
             self.state.view(seat),
             CODECS[self.game.family],
         )
@@ -115,14 +117,18 @@ class ScriptedMatch:
         """Return what a bot at these seats is told of the match."""
         return MatchInfo(NAME, self.variant, seats, self.seats, self.options, 0, 0, MOVE_MS)
 
+    def narrow(self, seat: Seat, refused: ClaimTooHigh | MustGoOut) -> None:
+        """Let the seat be asked again, the range of its number narrowed by a refused claim."""
+        self._narrowed[seat] = self._narrowed[seat].without(refused, self.state.choices(seat))
+
     def resolve(self, turn: Turn, choice: Choice) -> Any:
         """Return the move that a choice names. Raises `IllegalMove` for one that is not listed."""
-        choices = self.state.choices(turn.seat)
+        choices = self._narrowed[turn.seat]
         index, number = choice if isinstance(choice, tuple) and len(choice) == 2 else (choice, None)
         if not hasattr(index, "__index__"):
             return choice
         try:
-            return choices.complete(index.__index__(), number)
+            return choices.complete(index.__index__(), number, self.state.choices(turn.seat))
         except (IndexError, ValueError):
             raise IllegalMove(f"{choice!r} is not among the choices of {turn!r}") from None
 
@@ -160,23 +166,25 @@ def play_match(
 
 def _ask(match: ScriptedMatch, turn: Turn, player: Bot) -> bool:
     """Let a bot answer a turn; False where it resigns."""
+    overclaimed = False
     while True:
         choice = player.choose_batch([turn])[0] if player.choose_batch else player.choose(turn)
         if isinstance(choice, Resign):
             return False
-        before = {(refused.reason, refused.number) for refused in turn.refused}
         try:
             match.apply(turn.seat, match.resolve(turn, choice))
             return True
         except (ClaimTooHigh, MustGoOut) as error:
-            if any(reason == CLAIM_TOO_HIGH for reason, _ in before) and _stands(
-                match, turn, error
-            ):
+            if overclaimed and _stands(match, turn, error):
                 return True
-            reason = CLAIM_TOO_HIGH if isinstance(error, ClaimTooHigh) else MUST_GO_OUT
-            if (reason, error.claim) in before:
+            low, high = turn.number or (0, 0)
+            if not low <= error.claim <= high:
                 raise
-            turn.refused = (*turn.refused, Refused(reason, str(error), 3, choice))
+            overclaimed = overclaimed or isinstance(error, ClaimTooHigh)
+            reason = CLAIM_TOO_HIGH if isinstance(error, ClaimTooHigh) else MUST_GO_OUT
+            match.narrow(turn.seat, error)
+            turn = match.turn(turn.seat)
+            turn.refused = Refused(reason, str(error), 3)
 
 
 def _stands(match: ScriptedMatch, turn: Turn, error: ClaimTooHigh | MustGoOut) -> bool:
@@ -192,5 +200,5 @@ def _stands(match: ScriptedMatch, turn: Turn, error: ClaimTooHigh | MustGoOut) -
 
 def random_choice(turn: Turn) -> tuple[int, int | None]:
     """Choose at random, the same way in the same turn: an opponent for tests."""
-    key = f"{turn.seat}/{turn.turn_id}/{len(turn.refused)}"
+    key = f"{turn.seat}/{turn.turn_id}/{turn.number}"
     return turn.random(Random(key))  # noqa: S311 - repeatable, not secret

@@ -35,15 +35,6 @@ class Refused(NamedTuple):
     reason: int
     detail: str
     attempts_left: int
-    choice: Choice
-
-    @property
-    def number(self) -> int | None:
-        """The number that the answer gave: a claim, a bid, a call."""
-        if isinstance(self.choice, tuple):
-            number: int | None = self.choice[1]
-            return number
-        return getattr(self.choice, "points", getattr(self.choice, "claim", None))
 
 
 class MatchInfo(NamedTuple):
@@ -65,14 +56,14 @@ UNKNOWN_MATCH = MatchInfo("", "", (), 0, {}, 0, 0, 0)
 class Turn:
     """A question to one seat. Self-contained: a bot need remember nothing.
 
-    `match` is `matches/{id}`; `refused` are the answers to this same turn that did not count.
+    `match` is `matches/{id}`; `refused` is the last answer to this same turn that did not count; a
+    claim that was refused has narrowed `number`.
     Nothing is decoded until it is asked for: a bot that answers by index costs next to nothing.
     """
 
     __slots__ = (
         "_moves",
         "_view",
-        "choice",
         "info",
         "match",
         "message",
@@ -87,8 +78,7 @@ class Turn:
         self.seat = message.seat
         self.turn_id = message.turn_id
         self.info = info
-        self.refused: tuple[Refused, ...] = ()
-        self.choice: Choice = None
+        self.refused: Refused | None = None
         self._moves: tuple[Any, ...] | None = None
         self._view: Any = None
 
@@ -142,32 +132,16 @@ class Turn:
         """Return a random legal choice, in every variant.
 
         Numbers are mostly small: bids spread evenly over their range would cost a player more than
-        cribbage can earn, for ever. A refused claim narrows the range: too high means lower, must go
-        out means higher (R-C8.6, X-05). A call names at least 1 (X-04).
+        cribbage can earn, for ever. A call names at least 1 (X-04).
         """
         count = len(self.message.legal_moves)
         index = rng.randrange(count) if count > 1 else 0
-        bounds = self.open_range()
+        bounds = self.number
         if bounds is None:
             return index, None
         low, high = bounds
         least = self.moves[index].LEAST
-        if least:  # a call, of which refused claims rule nothing out
-            low, high = max(self.message.number.min, least), self.message.number.max
+        if least:  # a call, whose range refused claims leave as it was
+            low = max(low, least)
+            high = max(high, low)
         return index, min(high, low + int(rng.expovariate(1 / MEAN_NUMBER)))
-
-    def open_range(self) -> tuple[int, int] | None:
-        """Return `number` without what refused answers have ruled out."""
-        bounds = self.number
-        if bounds is None or not self.refused:
-            return bounds
-        low, high = bounds
-        for refused in self.refused:
-            number = refused.number
-            if number is None:
-                continue
-            if refused.reason == CLAIM_TOO_HIGH:
-                high = min(high, number - 1)
-            elif refused.reason == MUST_GO_OUT:
-                low = max(low, number + 1)
-        return (low, high) if low <= high else bounds
