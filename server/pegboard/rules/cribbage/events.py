@@ -17,9 +17,6 @@ from pegboard.rules.cribbage.scoring.pegging import peg_items
 from pegboard.rules.cribbage.scoring.show import ShowRules, show_items
 from pegboard.rules.game import Seat
 
-make = tuple.__new__
-"""Makes a named tuple without the detour of its constructor: `make(WentGo, (seat,))`."""
-
 
 class Reason(IntEnum):
     """Why a score changed; numbers as in the contract."""

@@ -8,9 +8,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pegboard.rules.cards import PACK, PACK_WITH_JOKERS, Card
-from pegboard.rules.cribbage import options
+from pegboard.rules.cribbage import joker_rules, options
 from pegboard.rules.cribbage.forms import FORMS, NINE_CARD, Deal, Form
-from pegboard.rules.cribbage.phases import jokers
 from pegboard.rules.cribbage.scoring.show import NO_JOKERS, PLAIN, WILD, ShowRules
 from pegboard.rules.game import Seat
 from pegboard.rules.versions import EDITION, Edition
@@ -92,7 +91,7 @@ class Setup:
             PLAIN if plain and not game.three_runs else ShowRules(game.three_runs, game.jokers)
         )
         self.pegged = _PEGGED[game.three_runs]
-        self.joker_rules = jokers.RULES[game.jokers]
+        self.joker_rules = joker_rules.RULES[game.jokers]
         self.call_least: int = edition.call_least
         self.labels_by_game: bool = edition.labels_by_game
         self.claim_play = CLAIM_PLAIN_PLAY if plain else CLAIM_MOST

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from pegboard.rules.cribbage import match
-from pegboard.rules.cribbage.events import make
+from pegboard.rules.cribbage import games
+from pegboard.rules.cribbage.events import CribbageEvent
 from pegboard.rules.cribbage.phases.deal import cut_for_deal
 from pegboard.rules.cribbage.phases.phase import Over, PhaseState, Step
 from pegboard.rules.cribbage.phases.steps import steps_of
 from pegboard.rules.cribbage.setup import Setup
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import CribbageView, Phase
-from pegboard.rules.game import Chance, Choices, Outcome, Seat
+from pegboard.rules.game import Chance, Choices, Outcome, Seat, from_row
+
+_view_of: Final = from_row(CribbageView)
 
 
 class CribbageState:
@@ -27,12 +29,14 @@ class CribbageState:
         self._step = 0
 
     @classmethod
-    def start(cls, setup: Setup, chance: Chance) -> tuple[CribbageState, list[Any]]:
-        """Cut for the first deal, begin the first game and deal."""
+    def start(
+        cls, setup: Setup, chance: Chance, fast: bool = True
+    ) -> tuple[CribbageState, list[CribbageEvent]]:
+        """Cut for the first deal, begin the first game and deal. `fast`: see `steps_of`."""
         events: list[Any] = []
         table = Table(setup, chance)
-        state = cls(table, Over(table), steps_of(setup))
-        match.begin_game(table, cut_for_deal(setup.seats, chance, events), events)
+        state = cls(table, Over(table), steps_of(setup, fast))
+        games.begin_game(table, cut_for_deal(setup.seats, chance, events), events)
         state._advance(events)
         return state, events
 
@@ -71,10 +75,10 @@ class CribbageState:
         steps = self._steps
         while True:
             if table.over:
-                if match.end_game(table, events):
+                if games.end_game(table, events):
                     self.phase = Over(table)
                     return
-                match.begin_game(table, match.next_dealer(table), events)
+                games.begin_game(table, games.next_dealer(table), events)
                 self._step = 0
             step = steps[self._step]
             self._step = (self._step + 1) % len(steps)
@@ -89,7 +93,7 @@ class CribbageState:
 
     def standing(self) -> Outcome:
         """Return how the match would come out by the scores as they are."""
-        return match.standing_of(self.table)
+        return games.standing_of(self.table)
 
     def view(self, seat: Seat | None) -> CribbageView:
         """Return all that the seat can see: its own cards and what lies open."""
@@ -97,8 +101,7 @@ class CribbageState:
         phase = self.phase
         running = phase.count_cards()
         played = table.played
-        return make(
-            CribbageView,
+        return _view_of(
             (
                 phase.name,
                 table.game,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pegboard.rules.cards import NO_CARD, Card
-from pegboard.rules.cribbage.events import Counted, Reason, Scored, make
+from pegboard.rules.cribbage.events import Counted, Reason, Scored
 from pegboard.rules.cribbage.setup import Setup
 from pegboard.rules.cribbage.view import PlayedCard
 from pegboard.rules.game import Chance, Seat
@@ -126,7 +126,7 @@ class Table:
                 score = target
                 self.over = True
             self.scores[side] = score
-        events.append(make(Scored, (seat, side, points, reason, counted, score)))
+        events.append(Scored(seat, side, points, reason, counted, score))
         return self.over
 
     def clear(self) -> None:

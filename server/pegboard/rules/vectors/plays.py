@@ -16,7 +16,7 @@ from pegboard.rules.cribbage.events import (
 from pegboard.rules.cribbage.forms import FIVE_CARD, STANDARD
 from pegboard.rules.cribbage.game import Cribbage
 from pegboard.rules.cribbage.moves import PLAYS
-from pegboard.rules.cribbage.phases.play import PlainPlaying
+from pegboard.rules.cribbage.phases.plain_play import PlainPlaying
 from pegboard.rules.cribbage.scoring.items import ItemKind
 from pegboard.rules.cribbage.setup import setup_of
 from pegboard.rules.cribbage.table import Table

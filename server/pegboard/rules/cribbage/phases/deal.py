@@ -10,9 +10,8 @@ from pegboard.rules.cribbage.events import (
     CutForDeal,
     Dealt,
     Reason,
-    make,
 )
-from pegboard.rules.cribbage.shared import STARTER_TURNED
+from pegboard.rules.cribbage.made_once import STARTER_TURNED
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.errors import NotationError
 from pegboard.rules.game import Chance, Seat
@@ -63,7 +62,7 @@ def deal_cards(table: Table, events: list[Any]) -> None:
     table.hands = hands
     table.place = size
     dealt = tuple([tuple(hand) for hand in hands])
-    events.append(make(Dealt, (table.deal, table.dealer, dealt, table.crib)))
+    events.append(Dealt(table.deal, table.dealer, dealt, table.crib))
 
 
 def shuffle(table: Table, count: int) -> None:

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from pegboard.rules.cards import JOKER, PACK, RANK, Card
-from pegboard.rules.cribbage.events import Discarded, make
+from pegboard.rules.cribbage.events import Discarded
 from pegboard.rules.cribbage.forms import LONE_CRIB
 from pegboard.rules.cribbage.moves import CardsMove, CribbageMove, Discard, discard
 from pegboard.rules.cribbage.phases.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
@@ -50,7 +50,7 @@ class Discarding(PhaseState):
             return NO_CHOICES
         question = self.questions.get(seat)
         if question is None:
-            question = self.questions[seat] = make(Choices, (self._moves(seat), None))
+            question = self.questions[seat] = Choices(self._moves(seat))
         return question
 
     def _moves(self, seat: Seat) -> tuple[CribbageMove, ...]:
@@ -79,7 +79,7 @@ class Discarding(PhaseState):
         table.hands[seat] = rest
         table.discards[seat] += cards
         self.questions.pop(seat, None)
-        events.append(make(Discarded, (seat, cards)))
+        events.append(Discarded(seat, cards))
         return self.finish(seat, events)
 
     def finish(self, seat: Seat, events: list[Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
-from pegboard.rules.cribbage.events import Counted, CribShown, HandShown, Reason, make
+from pegboard.rules.cribbage.events import Counted, CribShown, HandShown, Reason
 from pegboard.rules.cribbage.phases.deal import SOLITAIRE_DEALS
 from pegboard.rules.cribbage.scoring.show import show_points
 from pegboard.rules.cribbage.table import Table
@@ -34,9 +34,9 @@ class Count(NamedTuple):
     def lay_open(self, events: list[Any]) -> None:
         """Show the cards."""
         if self.reason is _CRIB:
-            events.append(make(CribShown, (self.seat, self.cards)))
+            events.append(CribShown(self.seat, self.cards))
         else:
-            events.append(make(HandShown, (self.seat, self.cards, self.hand)))
+            events.append(HandShown(self.seat, self.cards, self.hand))
 
 
 def counts(table: Table) -> Iterator[Count]:
@@ -52,7 +52,7 @@ def counts(table: Table) -> Iterator[Count]:
         cards = table.kept[seat]
         bound = table.bound[seat]
         effective = _bind(cards, bound) if bound else cards
-        yield make(Count, (seat, _HAND, 0, cards, effective, starter))
+        yield Count(seat, _HAND, 0, cards, effective, starter)
         second = table.second_hands[seat]
         if second:
             yield Count(seat, _HAND, 1, second, second, starter)
@@ -79,25 +79,6 @@ def count_all(table: Table, events: list[Any]) -> None:
             return
         if not points and charge_zero(table, count.seat, events):
             return
-
-
-def count_plain(table: Table, events: list[Any]) -> None:
-    """Do as `count_all` where nothing is special: a hand a seat, no jokers, no price of a zero."""
-    setup = table.setup
-    rules, starter = setup.rules, table.starter
-    seat = table.dealer
-    for _ in range(setup.seats):
-        seat = setup.lefts[seat]
-        cards = table.kept[seat]
-        events.append(make(HandShown, (seat, cards, 0)))
-        points = show_points(cards, starter, False, rules)
-        counted = make(Counted, (cards, starter, 0, rules))
-        if table.peg(seat, points, _HAND, counted, events):
-            return
-    cards, seat = table.crib, table.crib_owner
-    events.append(make(CribShown, (seat, cards)))
-    points = show_points(cards, starter, True, rules)
-    table.peg(seat, points, _CRIB, make(Counted, (cards, starter, 0, rules)), events)
 
 
 def charge_zero(table: Table, seat: Seat, events: list[Any]) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 
 from pegboard.rules.cribbage.forms import (
     CANADIAN_DOUBLES,
-    FIVE_CRIB,
     LONE_CRIB,
     SOLITAIRE,
     SQUARES,
@@ -25,9 +24,10 @@ from pegboard.rules.cribbage.phases.exchange import take_crib
 from pegboard.rules.cribbage.phases.manual_play import ManualPlaying
 from pegboard.rules.cribbage.phases.manual_show import begin_show
 from pegboard.rules.cribbage.phases.phase import PhaseState, Step
-from pegboard.rules.cribbage.phases.play import PlainPlaying, Playing
-from pegboard.rules.cribbage.phases.show import count_all, count_plain, count_solitaire
-from pegboard.rules.cribbage.phases.split_and_gift import Giving, Splitting
+from pegboard.rules.cribbage.phases.plain_play import PlainPlaying
+from pegboard.rules.cribbage.phases.play import Playing
+from pegboard.rules.cribbage.phases.second_choice import Giving, Splitting
+from pegboard.rules.cribbage.phases.show import count_all, count_solitaire
 from pegboard.rules.cribbage.phases.squares import count_lines, lay_out
 from pegboard.rules.cribbage.scoring.show import NO_JOKERS
 from pegboard.rules.cribbage.setup import Setup
@@ -35,8 +35,11 @@ from pegboard.rules.cribbage.table import Table
 
 
 @lru_cache(maxsize=256)
-def steps_of(setup: Setup) -> tuple[Step, ...]:
-    """Return what happens in a deal, in order."""
+def steps_of(setup: Setup, fast: bool = True) -> tuple[Step, ...]:
+    """Return what happens in a deal, in order.
+
+    Without `fast` the play is always the general one, with which a test compares the plain one.
+    """
     form, game = setup.form.name, setup.game
     if form == SQUARES:
         return (lay_out, turn_starter, count_lines)
@@ -48,26 +51,18 @@ def steps_of(setup: Setup) -> tuple[Step, ...]:
         _asking(_DISCARDING.get(form, Discarding)),
         *((take_crib,) if form == LONE_CRIB else ()),
         turn_starter,
-        _asking(_playing(setup)),
-        _counting(setup),
+        _asking(_playing(setup, fast)),
+        begin_show if game.muggins else count_all,
     )
 
 
 _DISCARDING: dict[str, type[PhaseState]] = {TEN_CARD: Splitting, CANADIAN_DOUBLES: Giving}
 
 
-def _playing(setup: Setup) -> type[PhaseState]:
+def _playing(setup: Setup, fast: bool) -> type[PhaseState]:
     if setup.game.muggins:
         return ManualPlaying
-    return PlainPlaying if setup.game.jokers == NO_JOKERS else Playing
-
-
-def _counting(setup: Setup) -> Step:
-    game, form = setup.game, setup.form
-    if game.muggins:
-        return begin_show
-    special = game.zero_penalty or game.back_up_10 or game.jokers != NO_JOKERS
-    return count_all if special or form.name in (TEN_CARD, FIVE_CRIB) else count_plain
+    return PlainPlaying if fast and setup.game.jokers == NO_JOKERS else Playing
 
 
 def _asking(kind: type[PhaseState]) -> Step:

@@ -10,8 +10,8 @@ from typing import Final
 
 from pegboard.rules.cards import NO_CARD, Card, by_card
 from pegboard.rules.cribbage.events import CardPlayed, CountEnded, StarterTurned, WentGo
+from pegboard.rules.cribbage.joker_rules import LIMIT
 from pegboard.rules.cribbage.moves import PLAYS, Play
-from pegboard.rules.cribbage.phases.jokers import LIMIT
 from pegboard.rules.cribbage.view import PlayedCard
 from pegboard.rules.game import Seat
 
