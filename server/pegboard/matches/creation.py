@@ -46,15 +46,15 @@ class CreateRequest(NamedTuple):
     request_id: str = ""
 
 
-class Deal(NamedTuple):
+class PlannedMatch(NamedTuple):
     """A match that is to be dealt."""
 
     match: Match
     game: Game
 
 
-class Batch:
-    """What one call creates: `rows` for the store, `deals` to make, `matches` dealt.
+class NewMatches:
+    """What one call creates: `rows` for the store, `planned` ones to deal, `matches` dealt.
 
     `wanted` is by request; `begun` tells what the matches are to their blocks.
     """
@@ -62,7 +62,7 @@ class Batch:
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.begun: list[BlockChange] = []
-        self.deals: list[Deal] = []
+        self.planned: list[PlannedMatch] = []
         self.matches: list[RunningMatch] = []
         self.wanted: list[AnyMatch | asyncio.Future[RunningMatch]] = []
         self.promises: dict[str, asyncio.Future[RunningMatch]] = {}
@@ -82,7 +82,7 @@ class Creation:
         self._requests: dict[str, asyncio.Future[RunningMatch]] = {}
         self._spare_ns = settings.lag_ms * MILLISECOND
 
-    async def prepare(self, requests: Sequence[CreateRequest]) -> Batch:
+    async def prepare(self, requests: Sequence[CreateRequest]) -> NewMatches:
         """Check all requests, reserve their ids and deal; `settle` must follow.
 
         Raises `UnknownVariant`, `OptionError`, `SeatsError`, `InvalidRequest`, `AlreadyExists`, and
@@ -91,11 +91,11 @@ class Creation:
         most = self._settings.batch_max
         if len(requests) > most:
             raise InvalidRequest(f"at most {most} matches at once, not {len(requests)}")
-        batch = Batch()
+        batch = NewMatches()
         try:
             for request in requests:
                 batch.wanted.append(self._reserve(CreateRequest(*request), batch))
-            for number, (match, game) in enumerate(batch.deals, 1):
+            for number, (match, game) in enumerate(batch.planned, 1):
                 batch.matches.append(RunningMatch(match, game, self._spare_ns))
                 if number % _DEALS_AT_ONCE == 0:
                     await asyncio.sleep(0)
@@ -104,7 +104,7 @@ class Creation:
             raise
         return batch
 
-    def settle(self, batch: Batch, error: BaseException | None = None) -> None:
+    def settle(self, batch: NewMatches, error: BaseException | None = None) -> None:
         """Keep the promises of a batch whose matches run, or break them."""
         for row in batch.rows:
             self._ids.discard(row.id)
@@ -118,7 +118,7 @@ class Creation:
             promise.exception()  # or asyncio warns if no caller waits
 
     def _reserve(
-        self, request: CreateRequest, batch: Batch
+        self, request: CreateRequest, batch: NewMatches
     ) -> AnyMatch | asyncio.Future[RunningMatch]:
         """Add a match to the batch, or return the one this request has created before."""
         _check_text("a request_id", request.request_id, TEXT_CHARACTERS)
@@ -131,12 +131,12 @@ class Creation:
                 return found
         match_id = request.match_id or secrets.token_hex(8)
         self._check_id(match_id)
-        row, deal = self._deal(match_id, request)
+        row, deal = self._plan(match_id, request)
         spec = deal.match.spec
         if spec.block:
             batch.begun.append(self._begin_in_block(spec, batch))
         batch.rows.append(row)
-        batch.deals.append(deal)
+        batch.planned.append(deal)
         promise: asyncio.Future[RunningMatch] = asyncio.get_running_loop().create_future()
         batch.promises[match_id] = promise
         self._ids.add(match_id)
@@ -154,7 +154,7 @@ class Creation:
         if taken or registry.store.find(match_id) is not None:
             raise AlreadyExists(f"match {match_id} exists; choose another id")
 
-    def _begin_in_block(self, spec: MatchSpec, batch: Batch) -> BlockChange:
+    def _begin_in_block(self, spec: MatchSpec, batch: NewMatches) -> BlockChange:
         """Return what a match is to its block. Raises `InvalidRequest` where it does not fit in."""
         standing = self._registry.block(spec.block)
         sizes = [each.matches for each in batch.begun if each.block == spec.block]
@@ -175,7 +175,7 @@ class Creation:
             )
         return BlockChange(spec.block, spec.block_matches, rated=0, running=1)
 
-    def _deal(self, match_id: str, request: CreateRequest) -> tuple[Row, Deal]:
+    def _plan(self, match_id: str, request: CreateRequest) -> tuple[Row, PlannedMatch]:
         spec = self._spec(request.spec, match_id)
         game = self._registry.game(spec)
         seed = request.spec.seed or secrets.token_bytes(SEED_BYTES)
@@ -195,7 +195,7 @@ class Creation:
             rules_version=version,
             create_time=now,
         )
-        return row, Deal(Match(match_id, key, spec, seed, now, version), game)
+        return row, PlannedMatch(Match(match_id, key, spec, seed, now, version), game)
 
     def _spec(self, spec: MatchSpec, match_id: str) -> MatchSpec:
         """Return the spec with defaults filled in and the seed taken out."""

@@ -13,7 +13,7 @@ import structlog
 
 from pegboard.matches.bots import Bots
 from pegboard.matches.commits import Committer
-from pegboard.matches.finished import Ending
+from pegboard.matches.finished import MatchEnding
 from pegboard.matches.running import RunningMatch, SeatedBot
 from pegboard.rules.game import Outcome
 from pegboard.rules.results import Result, Termination, forfeit_points
@@ -21,9 +21,9 @@ from pegboard.rules.results import Result, Termination, forfeit_points
 log = structlog.get_logger(__name__)
 
 
-def ending_now(result: Result) -> Ending:
+def ending_now(result: Result) -> MatchEnding:
     """Return the ending of a match that ends now; the store keeps milliseconds."""
-    return Ending(result, round(time.time(), 3))
+    return MatchEnding(result, round(time.time(), 3))
 
 
 class Endings:

@@ -16,7 +16,7 @@ GameOf = Callable[[MatchSpec], Game]
 """Returns the game of a match. Raises `UnknownVariant` for one that this server does not have."""
 
 
-class Ending(NamedTuple):
+class MatchEnding(NamedTuple):
     """How a match ended, and when, in seconds since 1970 as the store keeps them."""
 
     result: Result
@@ -52,7 +52,7 @@ class FinishedMatch(Match):
     def __init__(
         self,
         match: Match,
-        ending: Ending,
+        ending: MatchEnding,
         archive: Archive,
         finish: int,
         game_of: GameOf,

@@ -32,7 +32,7 @@ from pegboard.matches.answers import Answers
 from pegboard.matches.bots import Bots
 from pegboard.matches.clock import MILLISECOND, SECOND
 from pegboard.matches.commits import Committer
-from pegboard.matches.creation import Batch, CreateRequest, Creation
+from pegboard.matches.creation import CreateRequest, Creation, NewMatches
 from pegboard.matches.deadlines import TICK_NS, Deadlines
 from pegboard.matches.endings import Endings
 from pegboard.matches.finished import FinishedMatch
@@ -207,7 +207,7 @@ class MatchHost:
                 await storing  # refused at once
         return await batch.result()
 
-    async def _store_and_start(self, batch: Batch) -> None:
+    async def _store_and_start(self, batch: NewMatches) -> None:
         """Store and start the matches of a batch; its promises tell callers of an error."""
         try:
             await self._commits.create(batch.rows, batch.begun)

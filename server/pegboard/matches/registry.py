@@ -8,7 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 
 from pegboard.errors import InvalidRequest, UnknownMatch
-from pegboard.matches.finished import Archive, Ending, FinishedMatch
+from pegboard.matches.finished import Archive, FinishedMatch, MatchEnding
 from pegboard.matches.match import Match
 from pegboard.matches.running import AnyMatch, RunningMatch
 from pegboard.matches.settings import HostSettings
@@ -138,7 +138,7 @@ class Registry:
         match = self._finished.get(row.id)
         if match is None:
             assert row.end_time is not None, "a finished match has a time of its end"
-            ending = Ending(read_result(row.result), row.end_time)
+            ending = MatchEnding(read_result(row.result), row.end_time)
             archive = Archive(row.moves, row.event_count, row.events_digest)
             match = FinishedMatch(match_of(row), ending, archive, row.finish, self.game)
         return match

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pegboard.matches.clock import SeatClock
-from pegboard.matches.finished import AnsweredTurn, Archive, Ending, FinishedMatch, GameOf
+from pegboard.matches.finished import AnsweredTurn, Archive, FinishedMatch, GameOf, MatchEnding
 from pegboard.matches.log import Log
 from pegboard.matches.match import Match
 from pegboard.rules.errors import ClaimTooHigh, MustGoOut
@@ -151,7 +151,7 @@ class RunningMatch(Match):
         self.game = game
         self.created_ns = 0
         self.created_lag_ns = 0
-        self.ending: Ending | None = None
+        self.ending: MatchEnding | None = None
         self.finished: FinishedMatch | None = None
         self.log = Log()
         self.state, events = self.deal(game)
@@ -291,13 +291,13 @@ class LostMatch(Match):
 
     __slots__ = ("_ending", "_moves")
 
-    def __init__(self, match: Match, ending: Ending, moves: str) -> None:
+    def __init__(self, match: Match, ending: MatchEnding, moves: str) -> None:
         super().__init__(*match.identity)
         self._ending = ending
         self._moves = moves
 
     @property
-    def ending(self) -> Ending:
+    def ending(self) -> MatchEnding:
         """How it ended."""
         return self._ending
 
