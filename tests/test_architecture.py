@@ -40,6 +40,8 @@ ALLOWED = {
         "v1",
     },
 }
+# The phases of cribbage hand a deal to each other, in every order that a variant may have.
+MAY_IMPORT_IN_A_CIRCLE = {"rules"}
 IMPURE = {
     "asyncio",
     "os",
