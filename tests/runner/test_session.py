@@ -14,6 +14,7 @@ from tests.runner.test_run_folder import record
 
 from pegboard.arena.config import BotEntry, Config
 from pegboard.arena.config_reader import config_of
+from pegboard.arena.match_queue import bot_limit
 from pegboard.arena.results import Results
 from pegboard.arena.schedule import Schedule
 from pegboard.runner import local_server, private_files
@@ -25,7 +26,7 @@ from pegboard.runner.progress import Plan, Snapshot
 from pegboard.runner.records_file import RecordsFile
 from pegboard.runner.run_folder import RunFolder, read_results
 from pegboard.runner.task_groups import task_group
-from pegboard.runner.tournament import Ending, Tournament
+from pegboard.runner.tournament import SessionEnding, Tournament
 
 RAW = {
     "name": "cup",
@@ -105,7 +106,7 @@ async def test_a_tournament_is_driven_without_terminal_or_file(
         playing = asyncio.create_task(cup.play())
         await server.asked.wait()
         cup.stop()
-        assert await playing is Ending.STOPPED
+        assert await playing is SessionEnding.STOPPED
     assert reporter.told == ["started cup", "stopped", "interrupted at 0"]
     assert server.stops > 0
     assert not read_results(tmp_path).complete
@@ -120,7 +121,7 @@ async def test_a_session_that_is_stopped_before_it_begins_ends_at_once(tmp_path:
     with RunFolder(tmp_path, RAW) as folder:
         cup = Tournament(config_of(RAW), folder, reporter, home=tmp_path, server=Nowhere())
         cup.stop()
-        assert await cup.play() is Ending.STOPPED
+        assert await cup.play() is SessionEnding.STOPPED
 
 
 async def test_a_server_that_gives_up_ends_the_session_with_its_sentence(tmp_path: Path) -> None:
@@ -267,7 +268,7 @@ def test_a_process_hangs_when_all_it_may_hold_is_lost(
     bots: int, processes: int, concurrency: int, limit: int
 ) -> None:
     """Then a second wave of matches is not lost before the process is killed."""
-    entries = tuple(BotEntry(name, processes=processes) for name in "abcd"[:bots])
-    events = config_of(RAW).events
-    config = Config(name="cup", bots=entries, events=events, concurrency=concurrency)
-    assert hang_limit(config, Schedule(config, bytes(32)).pairings) == limit
+    entries = tuple(map(BotEntry, "abcd"[:bots]))
+    config = Config(name="cup", bots=entries, events=config_of(RAW).events)
+    held = bot_limit(Schedule(config, bytes(32)).pairings, concurrency)
+    assert hang_limit(held, processes) == limit

@@ -10,14 +10,14 @@ from pegboard.runner.progress import Reporter
 from pegboard.runner.reporters import make_reporter
 from pegboard.runner.run_folder import RunFolder, read_results
 from pegboard.runner.tables import print_results
-from pegboard.runner.tournament import Ending, Tournament
+from pegboard.runner.tournament import SessionEnding, Tournament
 from pegboard.runner.tournament_file import load
 
 EXIT_STATUS = {
-    Ending.PLAYED: 0,
-    Ending.ABSENT: 1,
-    Ending.MOTIONLESS: 1,
-    Ending.STOPPED: EXIT_INTERRUPTED,
+    SessionEnding.PLAYED: 0,
+    SessionEnding.ABSENT: 1,
+    SessionEnding.MOTIONLESS: 1,
+    SessionEnding.STOPPED: EXIT_INTERRUPTED,
 }
 
 

@@ -6,10 +6,7 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from pegboard.arena.config import Config
-from pegboard.arena.match_queue import bot_limit
 from pegboard.arena.results import EndedMatch
-from pegboard.arena.schedule import Pairing
 from pegboard.rules.results import Termination
 from pegboard.runner.bot_process import BotProcess
 from pegboard.runner.match_flow import MatchFlow
@@ -34,7 +31,7 @@ class BotSupervisor:
     def __init__(
         self,
         processes: Mapping[str, BotProcess],
-        hang_limit: int,
+        held: int,
         flow: MatchFlow,
         runner: MatchRunner,
         server: ServerHandle,
@@ -42,10 +39,10 @@ class BotSupervisor:
         note: Callable[[str], None],
         tasks: asyncio.TaskGroup,
     ) -> None:
-        """Take the processes by seat name, and the group that calls to the server run in."""
+        """Take the processes by seat name, how many matches a bot may hold at once, and the task group."""
         self.rated = False
         self._processes = processes
-        self._hang_limit = hang_limit
+        self._held = held
         self._flow = flow
         self._runner = runner
         self._server = server
@@ -61,7 +58,9 @@ class BotSupervisor:
                 self._processes[name].heard()
             return
         process = self._processes[match.bots[result.seat_at_fault]]
-        if result.termination in SILENCE and process.silent(self._hang_limit):
+        if result.termination in SILENCE and process.silent(
+            hang_limit(self._held, process.bot.processes)
+        ):
             self._tasks.create_task(process.restart())
 
     def matches_created(self, names: Sequence[str]) -> None:
@@ -103,12 +102,11 @@ class BotSupervisor:
         return True
 
 
-def hang_limit(config: Config, pairings: Sequence[Pairing]) -> int:
+def hang_limit(held: int, processes: int) -> int:
     """Return how many matches in a row a process loses by silence before it seems to hang.
 
-    That is all that a bot may hold at once: then one pause of the bot longer than `move_ms` is enough,
-    and no second wave of matches is lost. It is at least `HANGS`, so that a few slow moves are not
-    called a hang.
+    That is its part of the matches that its bot may hold at once (`held`): they end together, and if the
+    limit were higher, the matches that take their places would be lost as well. It is at least
+    `HANGS`, so that a few slow moves are not called a hang.
     """
-    fewest = min(bot.processes for bot in config.bots)
-    return max(HANGS, math.ceil(bot_limit(pairings, config.concurrency) / fewest))
+    return max(HANGS, math.ceil(held / processes))

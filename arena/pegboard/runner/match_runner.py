@@ -1,4 +1,4 @@
-"""The run's side of a server: matches created, watched and forfeited, however often it is away."""
+"""Calls to the server about matches: created, watched, cancelled, forfeited; repeated while it is away."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from pegboard.rules.errors import PegboardError
 from pegboard.runner.bot_process import process_names
 from pegboard.runner.errors import NoServer
 from pegboard.runner.patience import Patience
+from pegboard.runner.task_groups import task_group
 from pegboard.v1 import match_pb2
 
 CALLS_AT_ONCE = 32
 
 
 class MatchRunner:
-    """Speaks to the server. `running` are the matches under way, by id."""
+    """Runs matches at the server. `running` are those under way, by id."""
 
     def __init__(
         self, config: Config, label: str, patience: Patience, organiser: Organiser
@@ -42,7 +43,7 @@ class MatchRunner:
     async def create(self, attempts: Sequence[Attempt]) -> list[str]:
         """Create matches, or find them created; return the ids of those that are over already.
 
-        Raises `NoServer` where the server has played another run with the same secret.
+        Raises `NoServer` if the server has played another run with the same secret.
         """
         requests = [self._request(attempt) for attempt in attempts]
         self.running.update(
@@ -82,9 +83,9 @@ class MatchRunner:
         )
 
     def _seated(self, attempt: Attempt) -> list[str]:
-        """By seat, the process that plays: another one for each seat order, where there are some.
+        """Return the process that plays, by seat: each seat order of a block goes to the next process.
 
-        A process cannot remember hands that it has not seen.
+        So no process sees the hands of a block twice, and remembering them gains nothing.
         """
         fixture = attempt.fixture
         turn = fixture.block + fixture.order
@@ -97,7 +98,7 @@ class MatchRunner:
 
         async def forfeit_one(name: str, seat: int) -> None:
             async with limit:
-                # Not there yet, or over by now: nothing to forfeit.
+                # The server refuses if the match is not created yet or is over: nothing to forfeit.
                 with suppress(PegboardError):
                     await self._patience.insist(
                         lambda: self._organiser.forfeit(f"matches/{name}", seat, detail)
@@ -107,9 +108,10 @@ class MatchRunner:
             name for name in (self.running if among is None else among) if name in self.running
         ]
         seated = ((name, self._seated(self.running[name])) for name in names)
-        await asyncio.gather(
-            *(forfeit_one(name, bots.index(process)) for name, bots in seated if process in bots)
-        )
+        async with task_group() as calls:
+            for name, bots in seated:
+                if process in bots:
+                    calls.create_task(forfeit_one(name, bots.index(process)))
 
     def matches_of(self, process: str) -> list[str]:
         """Return the ids of the running matches in which a bot's process sits."""
@@ -127,11 +129,13 @@ class MatchRunner:
                 except UnknownMatch:
                     unknown.append(name)
 
-        await asyncio.gather(*map(cancel_one, names))
+        async with task_group() as calls:
+            for name in names:
+                calls.create_task(cancel_one(name))
         return unknown
 
     async def finished(self) -> AsyncIterator[FinishedMatches]:
-        """Yield matches as they finish, all of them again whenever the server was away."""
+        """Yield matches as they finish; after each time the server was away, all of them again."""
         asking = False
         try:
             while True:

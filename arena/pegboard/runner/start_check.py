@@ -21,6 +21,7 @@ from pegboard.rules.errors import PegboardError
 from pegboard.rules.shuffle import SEED_BYTES, SeededChance
 from pegboard.runner.bot_process import BotProcess
 from pegboard.runner.patience import Patience
+from pegboard.runner.task_groups import task_group
 from pegboard.v1 import match_pb2
 
 POLL_S = 0.1
@@ -140,12 +141,14 @@ class StartCheck:
                 with suppress(PegboardError):
                     await self._organiser.cancel(name)
 
-        running = (
+        running = [
             match.name
             for match in await self._patience.insist(self._matches)
             if match.state == match_pb2.MATCH_STATE_RUNNING
-        )
-        await asyncio.gather(*map(cancel, running))
+        ]
+        async with task_group() as calls:
+            for name in running:
+                calls.create_task(cancel(name))
 
 
 def opening(contest: Contest) -> tuple[bytes, int]:

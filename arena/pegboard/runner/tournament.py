@@ -18,6 +18,7 @@ from enum import Enum
 from pathlib import Path
 
 from pegboard.arena.config import Config
+from pegboard.arena.match_queue import bot_limit
 from pegboard.arena.ratings import RatingTable
 from pegboard.arena.results import Results
 from pegboard.arena.schedule import Schedule
@@ -25,7 +26,7 @@ from pegboard.arena.scoreboard import Scoreboard
 from pegboard.client import Organiser
 from pegboard.errors import PermissionDenied, Unauthenticated, UnknownMatch
 from pegboard.runner.bot_process import BotProcess, process_names
-from pegboard.runner.bot_supervisor import BotSupervisor, hang_limit
+from pegboard.runner.bot_supervisor import BotSupervisor
 from pegboard.runner.environment import bot_environment
 from pegboard.runner.errors import Exhausted, NoServer
 from pegboard.runner.launcher import Launcher
@@ -47,7 +48,7 @@ RESULTS_S = 15.0
 BOT_GRACE_S = 1.0
 
 
-class Ending(Enum):
+class SessionEnding(Enum):
     """How a session has ended."""
 
     PLAYED = "all matches have been played"
@@ -98,7 +99,7 @@ class Tournament:
             with contextlib.suppress(RuntimeError):  # the loop is closed: the session has ended
                 self._loop.call_soon_threadsafe(self._over.set)
 
-    async def play(self) -> Ending:
+    async def play(self) -> SessionEnding:
         """Play what is left.
 
         Raises `NoServer`, `FolderError` or `Exhausted` with a sentence for a person; `UnknownVariant`
@@ -122,22 +123,22 @@ class Tournament:
             self._reporter.stopped()
         return self._finish()
 
-    def _finish(self) -> Ending:
+    def _finish(self) -> SessionEnding:
         """Write the tables down and report them."""
         if self._absent:
             self._tell_absent()
-            return Ending.ABSENT
+            return SessionEnding.ABSENT
         results = self._results()
         self._folder.write_results(results)
         if not results.complete:
             self._reporter.interrupted(results, self._folder.path)
-            return Ending.STOPPED
+            return SessionEnding.STOPPED
         self._folder.remove_store()
         self._reporter.finished(results)
         found = motionless(self._folder.records.path, results.bots)
         for bot in sorted(found):
             self._reporter.note(f"{bot} never made a move in any match; its results mean nothing")
-        return Ending.MOTIONLESS if found else Ending.PLAYED
+        return SessionEnding.MOTIONLESS if found else SessionEnding.PLAYED
 
     def _check_limits(self) -> None:
         """Warn of a very large run. Raises `Exhausted` if it may open too few files."""
@@ -218,7 +219,7 @@ class Tournament:
             )
             supervisor = BotSupervisor(
                 self._processes,
-                hang_limit(self._config, self._schedule.pairings),
+                bot_limit(self._schedule.pairings, self._config.concurrency),
                 flow,
                 runner,
                 server,
@@ -283,7 +284,7 @@ class Tournament:
         """Stop the bots first if all is played; otherwise the server, which must not see them leave."""
         if not self._board.is_complete():
             await server.stop()
-        async with asyncio.TaskGroup() as stopping:
+        async with task_group() as stopping:
             for process in self._processes.values():
                 stopping.create_task(process.stop(BOT_GRACE_S))
 
