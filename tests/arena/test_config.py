@@ -259,7 +259,7 @@ def test_all_problems_are_told_at_once() -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    """So is one that is no text."""
+    """So is a file that is not UTF-8 text."""
     with pytest.raises(ConfigError, match=r"none\.toml: no such file"):
         load(tmp_path / "none.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")

@@ -81,7 +81,7 @@ def test_a_bot_that_hangs_does_not_stop_the_others() -> None:
 
 
 def test_two_bots_may_use_all_of_the_concurrency() -> None:
-    """There is nobody to leave room for."""
+    """There are no other bots to leave room for."""
     config = Config(name="cup", bots=(BotEntry("a"), BotEntry("b")), events=EVENTS[:1])
     plan = Schedule(config, bytes(32))
     assert bot_limit(plan.pairings, 64) == 64

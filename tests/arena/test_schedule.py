@@ -266,7 +266,7 @@ def test_a_scramble_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     "name", ["", "x", "{run}-{tag}", "{run}-{tag}-0", "{run}-0-0-0", "{wrong}"]
 )
-def test_a_foreign_match_id_is_nobodys(name: str) -> None:
+def test_a_foreign_match_id_has_no_place(name: str) -> None:
     """Matches of other schedules are left alone."""
     schedule = plan(2, TWO)
     (pairing,) = schedule.pairings

@@ -308,7 +308,7 @@ def ignored_by(pid: int) -> int:
     return int(next(line.split()[1] for line in lines if line.startswith("SigIgn:")), 16)
 
 
-def test_the_warden_does_not_listen_to_the_terminal() -> None:
+def test_the_reaper_does_not_listen_to_the_terminal() -> None:
     """Ctrl-C goes to the runner alone: the reaper must be there for the sweep."""
     with Launcher(secrets.token_hex(8)) as launcher:
         reaper = launcher._reaper

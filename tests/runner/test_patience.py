@@ -1,4 +1,4 @@
-"""A server that is away is told of, waited for, and given up; matches that do not end are found."""
+"""A server that is away is reported, waited for, and given up; matches that do not end are found."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_another_file_is_refused_with_the_key_that_changed(tmp_path: Path) -> No
 
 
 def test_every_run_draws_a_secret_that_only_its_owner_can_read(tmp_path: Path) -> None:
-    """The same file in two folders has other deals; nobody else on the machine reads the secret."""
+    """The same file in two folders has other deals; no other user can read the secret."""
     secrets = []
     for name in ("one", "two"):
         with opened(tmp_path / name, TEXT) as folder:
@@ -202,7 +202,7 @@ def test_a_run_of_another_kind_is_refused(tmp_path: Path, text: str, sentence: s
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
-    """Results never mix with somebody's files."""
+    """Results never mix with files of another purpose."""
     (tmp_path / "thesis.txt").write_text("")
     with pytest.raises(FolderError, match="holds other files"):
         opened(tmp_path, TEXT)

@@ -158,7 +158,7 @@ def test_a_run_killed_at_random_ends_with_the_same_table(
 def test_a_server_that_dies_is_started_again(
     uninterrupted: tuple[Path, Path, Results], tmp_path: Path, out: Path, number: signal.Signals
 ) -> None:
-    """Bots come back, matches go on, nobody is blamed, and the table is the same."""
+    """Bots come back, matches go on, no bot is blamed, and the table is the same."""
     _, _, expected = uninterrupted
     file = cups.write(tmp_path, *FILE_PARTS)
     runner = cups.start(file, out)
@@ -529,7 +529,7 @@ def serving(folder: Path) -> Iterator[subprocess.Popen[str]]:
         server.communicate()
 
 
-def test_a_token_that_nobody_has_ends_the_run_at_once(tmp_path: Path, out: Path) -> None:
+def test_an_unknown_token_ends_the_run_at_once(tmp_path: Path, out: Path) -> None:
     """Also a bot's token in the organiser's place; no bot is started."""
     file = cups.write(tmp_path, *remote(f"unix:{tmp_path / 's'}"))
     command = [*cups.RUNNER, str(file), "--out", str(out)]
@@ -543,7 +543,7 @@ def test_a_token_that_nobody_has_ends_the_run_at_once(tmp_path: Path, out: Path)
 
 
 def test_a_server_elsewhere_may_go_and_come_back(tmp_path: Path, out: Path) -> None:
-    """It is told of, the run goes on where it was, and nobody is blamed."""
+    """The run says so, goes on with the same matches, and blames no bot."""
     parts = remote(f"unix:{tmp_path / 's'}", patience_s=120)
     file = cups.write(tmp_path, *parts, top="blocks = 30\nconcurrency = 4")
     command = [*cups.RUNNER, str(file), "--out", str(out)]
@@ -579,7 +579,7 @@ EXPECTED_FAULTS = {
 }
 
 
-def test_a_bad_bot_stops_nobody(tmp_path: Path, out: Path) -> None:
+def test_a_bad_bot_stops_no_other(tmp_path: Path, out: Path) -> None:
     """Crashing, silent, illegal: each loses its own matches with a reason that names it."""
     top = "blocks = 2\nconcurrency = 16\nrestarts = 1\n[time]\nmove_ms = 2000\nstartup_ms = 6000"
     parts = ("[[bots]]\n" + part.removeprefix("[[bots]]\n") for part in BAD_BOTS.values())
@@ -682,7 +682,7 @@ def test_a_server_that_cannot_start_is_explained(tmp_path: Path, out: Path) -> N
 
 
 def test_a_tournament_at_a_server_that_runs_elsewhere(tmp_path: Path, out: Path) -> None:
-    """Tokens come from the environment; a bot without a command is somebody else's."""
+    """Tokens come from the environment; a bot without a command is run by its author."""
     tokens = tmp_path / "tokens.toml"
     tokens.write_text('[organisers]\nme = "o"\n[bots]\none = "1"\ntwo = "2"\n')
     tokens.chmod(0o600)

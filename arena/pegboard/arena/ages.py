@@ -8,8 +8,8 @@ from collections.abc import Iterable
 class Ages:
     """The ages of running matches, told at every step.
 
-    The server ends matches by its own clocks. This is for a server that does not: a tournament never
-    waits for one match without a word.
+    The server ends matches by its own clocks. A server that does not would otherwise keep a tournament
+    waiting for one match for ever.
     """
 
     def __init__(self, limit_s: float) -> None:
@@ -18,7 +18,7 @@ class Ages:
         self._ages: dict[str, float] = {}
 
     def step(self, running: Iterable[str], seconds: float) -> list[str]:
-        """Let time pass and return the matches that are overdue now; they start from 0 again."""
+        """Add to every age and return the matches that are overdue, whose ages start from 0 again."""
         self._ages = {name: self._ages.get(name, 0.0) + seconds for name in running}
         overdue = [name for name, age in self._ages.items() if age > self._limit_s]
         for name in overdue:

@@ -17,7 +17,7 @@ DEFAULT_BLOCKS = 50
 
 
 class ConfigError(PegboardError):
-    """A tournament file that cannot be played; `problems` has one sentence each."""
+    """A tournament that cannot be played; `problems` has one sentence for each reason."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -25,7 +25,7 @@ class ConfigError(PegboardError):
 
 
 class Time(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A seat's time in milliseconds. 0: no such limit; of `move_ms`, `startup_ms` the server's default.
+    """A seat's time in milliseconds. 0 is no limit; for `move_ms`, `startup_ms` the server's default.
 
     `startup_ms` runs until a bot has connected, `match_ms` is the wall-clock time of a whole match.
     """
@@ -38,7 +38,7 @@ class Time(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ServerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the matches are hosted: at `address`, or (none) at a server of the run's own.
+    """The `[server]` table: matches are hosted at `address`, or if empty by a server of the run's own.
 
     `patience_s`: how long a server elsewhere may be away before the run ends.
     """
@@ -49,7 +49,7 @@ class ServerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A program that plays.
+    """One `[[bots]]` entry: a program that plays.
 
     `command` is resolved against the folder of the file; no command (with a server's `address`)
     means that its author runs the bot. `env` are variables of its environment, `inherit` the
@@ -67,7 +67,7 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Contest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One `[[events]]` entry: a variant played by everybody against everybody.
+    """One `[[events]]` entry: a variant that all bots play against each other.
 
     `seats` 0: the smallest number the variant has. `blocks` 0: the tournament's. `orders`: all
     seat orders of a seed, or rotations only. `repeat`: a bot may hold several seats of a match,
@@ -87,7 +87,7 @@ class Contest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A tournament. `blocks` are those of each pairing; `restarts` those allowed to each bot.
 
-    All deals follow from a `seed`, where one is given: the tournament can be repeated, and foretold.
+    If a `seed` is given, all deals follow from it: the tournament can be repeated, and foretold.
     """
 
     name: str

@@ -73,13 +73,13 @@ def _table_array(value: Any, kind: type[T], key: str, problems: list[str]) -> tu
 
 
 def _name_of(item: Any) -> str:
-    """Return what a bot or an event is called in the file, "" where nothing tells."""
+    """Return what a bot or an event is called in the file, "" if it has no name."""
     name = (item.get("name") or item.get("variant")) if isinstance(item, dict) else ""
     return name if isinstance(name, str) else ""
 
 
 def _nul_problems(where: str, value: Any) -> Iterator[str]:
-    """A text with a NUL can be no argument, no variable and no name."""
+    """Find texts with a NUL, which cannot be an argument, a variable or a name."""
     if isinstance(value, str) and "\0" in value:
         yield f"{where}: holds a NUL character (\\u0000); remove it"
     elif isinstance(value, list):
@@ -116,7 +116,7 @@ def _struct(value: Any, kind: type[T], where: str, problems: list[str]) -> T | N
 
 
 def _shape_problems(kind: type[Any], value: Mapping[str, Any]) -> Iterator[str]:
-    """What people write that has another shape, with the shape that is meant."""
+    """Find shapes that people often write by mistake; the sentence gives the right one."""
     table = "env" if kind is BotEntry else "options"
     items = value.get(table)
     for key, item in items.items() if isinstance(items, dict) else ():
@@ -136,7 +136,7 @@ def _words(text: str) -> list[str]:
 
 
 def _option_texts(options: Any) -> Any:
-    """Options travel as text; TOML's own true, false and numbers are what people write."""
+    """Return options as text, which the contract wants; TOML also has true, false and numbers."""
     if not isinstance(options, dict):
         return options
     return {key: _text(value) for key, value in options.items()}

@@ -1,4 +1,4 @@
-"""What to play next: the schedule, minus what is done, fair to all. Pure.
+"""The queue of matches to play: the schedule without what is done, bots at their limits left out. Pure.
 
 Every pairing is a lane with its own place. The next fixture comes from the lane that is least
 advanced, unless one of its bots is at its limit of matches at once: a bot that hangs holds its own
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pegboard.arena.schedule import Fixture, Pairing
 
 SLACK = 1.25
-"""A bot may have this much more than its fair share of the matches at once."""
+"""The factor by which a bot may exceed its fair share of the matches at once."""
 
 
 class Attempt(NamedTuple):
@@ -32,7 +32,7 @@ class Attempt(NamedTuple):
 
 
 class MatchQueue:
-    """Hands out fixtures; `give_back` them when they are over."""
+    """Hands out fixtures with `take`; `give_back` tells it that they are over."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class MatchQueue:
         return attempts
 
     def give_back(self, attempt: Attempt, *, again: bool = False) -> None:
-        """A fixture is over; with `again` it will come once more."""
+        """Note that a fixture is over; with `again` it is handed out once more."""
         self.out -= 1
         for bot in set(attempt.fixture.bots):
             self.running[bot] -= 1

@@ -70,7 +70,7 @@ class RatingTable(NamedTuple):
 
 
 class Rating(NamedTuple):
-    """Numbers by bot (n): rating and its standard error, both Elo; NaN where there is none.
+    """Numbers by bot (n): rating and its standard error, both Elo; NaN if there is none.
 
     `variance` is that of the points in whole blocks, in which the bots have `whole_games`.
     """
@@ -173,7 +173,7 @@ def _fit(taken: Floats, virtual_games: float) -> Floats:
     """Return strengths (n,), mean 0.
 
     Newton's method on the log likelihood, which is concave; steps are cut so that it does not
-    overshoot where results are lopsided. Bots without comparisons get 0, and so do not disturb.
+    overshoot if results are lopsided. Bots without comparisons get 0, and so do not disturb.
     """
     size = len(taken)
     if size < 2:
@@ -267,7 +267,7 @@ def _scattered(places: npt.NDArray[np.int64], values: Floats, size: int) -> Floa
 def _of_wins(strata: Strata, expected: Floats) -> Floats:
     """Return the covariances (s, k, k) of what was taken in the blocks of each pairing.
 
-    `expected` (s, k, k) matters only where seat orders weigh differently from block to block.
+    `expected` (s, k, k) matters only if seat orders weigh differently from block to block.
     """
     blocks = strata.row_blocks[:, None]
     foreseen = (strata.weight * expected[strata.row_pairing]).sum(axis=2) / blocks

@@ -190,7 +190,7 @@ class Schedule:
 def secret_of(seed: int | str, name: str) -> bytes:
     """Return the secret of a run that can be repeated: from seed and name alone.
 
-    Everyone who knows the seed, or guesses it, can compute all deals of the run.
+    Anyone who knows the seed, or guesses it, can compute all deals of the run.
     """
     return hashlib.sha256(f"pegboard-arena/2\0{name}\0{seed}".encode()).digest()
 
@@ -231,7 +231,7 @@ def _meetings(
         return
     places = max(sides) + 1 if contest.teams else contest.seats
     choose = combinations_with_replacement if contest.repeat else combinations
-    # A bot against itself says nothing.
+    # A match of one bot against itself compares nothing.
     yield from (chosen for chosen in choose(names, places) if len(set(chosen)) > 1)
 
 
@@ -248,7 +248,7 @@ def _seat_orders(chosen: tuple[int, ...], which: str, sides: tuple[int, ...] | N
 
     With `all` a block has all distinct orders. With `rotations` it has those of one circle, the next
     block those of the next, so that no bot always has the same neighbours: (n-1)! circles, fewer
-    where a bot holds several seats and circles coincide.
+    if a bot holds several seats and circles coincide.
     """
     blocks: tuple[Orders, ...]
     if which == "rotations":

@@ -15,7 +15,7 @@ from pegboard.arena.tally import Block, Floats, RatedMatch, Tally
 from pegboard.rules.results import UNRATED
 
 ATTEMPTS = 4
-"""How often a match is played that ends without a result, before it is left out of the table."""
+"""How many times a match without a result is played, before it is left out of the table."""
 
 Faults = defaultdict[str, Counter[str]]
 """Counts by bot and termination."""
@@ -60,7 +60,7 @@ class Scoreboard:
         return self.finished == self.schedule.total()
 
     def is_done(self, pairing: int, index: int) -> bool:
-        """Say whether a fixture needs no more playing."""
+        """Say whether a fixture has a result, or has been played `ATTEMPTS` times without one."""
         return bool(self._done[pairing][index])
 
     def has_seen(self, match: str) -> bool:
@@ -85,7 +85,7 @@ class Scoreboard:
     def _rate(self, pairing: Pairing, index: int, ended: EndedMatch) -> None:
         bots = tuple(map(bot_of, ended.bots))
         block, order = pairing.seating.place(index)
-        # Alone at the table, the score is what compares; a fault is below every score.
+        # In an event for one seat scores are compared; a fault is below every score.
         result = ended.result
         faulty = result.seat_at_fault is not None
         value = float("-inf") if faulty else float(sum(result.scores))
@@ -102,7 +102,7 @@ class Scoreboard:
             self._tallies[pairing.event].add(_block(pairing.number, orders))
 
     def _half_blocks(self) -> list[list[Block]]:
-        """By event, what is there of blocks that are not over, or never will be."""
+        """Return, by event, the matches of blocks that are not complete, or never will be."""
         halves: list[list[Block]] = [[] for _ in self._tallies]
         for (number, _), orders in sorted(self._open.items()):
             pairing = self.schedule.pairings[number]

@@ -1,4 +1,4 @@
-"""Numbers that look random to everyone without the key, and can be read back with it. Pure."""
+"""Numbers that look random without the key, and can be read back with it. Pure."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ class Scramble(NamedTuple):
 
     def _mix(self, turn: int, half: int) -> int:
         data = turn.to_bytes(1, "big") + half.to_bytes(4, "big")
-        # Keyed BLAKE2b is a pseudorandom function, and takes a third of the time of HMAC.
+        # Keyed BLAKE2b is a pseudorandom function, and takes a third of the time of HMAC-SHA256.
         digest = hashlib.blake2b(data, key=self.key, digest_size=4).digest()
         return int.from_bytes(digest, "big")

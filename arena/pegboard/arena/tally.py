@@ -6,7 +6,7 @@ equal places share it. Comparisons are weighted in two ways:
 - for the crosstable by the row: a seat's comparisons in a match add up to 1, evenly over the other
   sides and within a side over its seats, so that a bot's row adds up to its points;
 - for the ratings by the pair: both seats of a comparison give it the mean of their two weights, since
-  a rating fits who won a comparison, not who counted it. Where all sides have the same size the two
+  a rating fits who won a comparison, not who counted it. If all sides have the same size the two
   are equal.
 
 A pairing keeps sums over its blocks and sums of their squares, in whole units: so they take the same

@@ -22,7 +22,7 @@ EXIT_STATUS = {
 
 
 def default_folder(file: Path) -> Path:
-    """Return where results go if nothing is said: `runs/NAME OF THE FILE`, links followed."""
+    """Return the folder of the results without `--out`: `runs/NAME OF THE FILE`, links followed."""
     return Path("runs") / file.resolve().stem
 
 

@@ -1,4 +1,4 @@
-"""A bot that plays: its process, started again when it crashes, and the limits of patience.
+"""A process of a bot: started, started again when it ends, killed when it hangs, and given up.
 
 A `BotProcess` is one process of a bot, with a seat name and a token of its own. It is `gone` when its
 bot will not play again in this run: then its matches are forfeited as soon as they are created.
@@ -63,7 +63,7 @@ class BotProcess:
     ) -> None:
         """Keep the program running until the bot is gone, or this is cancelled.
 
-        A bot without a command is run elsewhere: there is nothing to do but wait.
+        A bot without a command is run by its author: then this waits until the bot is out.
         """
         if not self.bot.command:
             await self._left.wait()
@@ -101,17 +101,17 @@ class BotProcess:
         return min(BACKOFF_S * 2.0 ** min(self.endings, 10), BACKOFF_LIMIT_S)
 
     def heard(self) -> None:
-        """The bot has played: a match came to a normal end."""
+        """Note that the bot has played: a match came to a normal end."""
         self.proven = True
         self._silences = 0
 
     def silent(self, limit: int) -> bool:
-        """The bot let a match be lost by silence; return whether it seems to hang by now."""
+        """Note that the bot lost a match by silence; return whether these are `limit` in a row."""
         self._silences += 1
         return self._silences == limit
 
     async def restart(self) -> None:
-        """Kill a process that hangs; `run` starts it again. One that is run elsewhere is counted."""
+        """Kill a process that hangs; `run` starts it again. If its author runs it, count an ending."""
         self._silences = 0
         if not self.bot.command:
             await self._count_ending("did not answer")
@@ -120,7 +120,7 @@ class BotProcess:
             await self._process.kill()
 
     async def leave(self, reason: str) -> None:
-        """The bot is gone for the rest of the run."""
+        """Give the bot up for the rest of the run."""
         self.gone = self.gone or reason
         self._left.set()
         if self._process is not None:

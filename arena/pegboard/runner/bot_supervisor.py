@@ -39,7 +39,7 @@ class BotSupervisor:
         note: Callable[[str], None],
         tasks: asyncio.TaskGroup,
     ) -> None:
-        """Take the processes by seat name, how many matches a bot may hold at once, and the task group."""
+        """Take the processes by seat name, and how many matches a bot may hold at once."""
         self.rated = False
         self._processes = processes
         self._held = held
@@ -58,9 +58,8 @@ class BotSupervisor:
                 self._processes[name].heard()
             return
         process = self._processes[match.bots[result.seat_at_fault]]
-        if result.termination in SILENCE and process.silent(
-            hang_limit(self._held, process.bot.processes)
-        ):
+        limit = hang_limit(self._held, process.bot.processes)
+        if result.termination in SILENCE and process.silent(limit):
             self._tasks.create_task(process.restart())
 
     def matches_created(self, names: Sequence[str]) -> None:
@@ -105,8 +104,8 @@ class BotSupervisor:
 def hang_limit(held: int, processes: int) -> int:
     """Return how many matches in a row a process loses by silence before it seems to hang.
 
-    That is its part of the matches that its bot may hold at once (`held`): they end together, and if the
-    limit were higher, the matches that take their places would be lost as well. It is at least
-    `HANGS`, so that a few slow moves are not called a hang.
+    That is its part of the matches that its bot may hold at once (`held`): they end together, and with
+    a higher limit the matches that take their places would be lost too. It is at least `HANGS`, so
+    that a few slow moves are not called a hang.
     """
     return max(HANGS, math.ceil(held / processes))

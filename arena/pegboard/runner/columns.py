@@ -1,6 +1,6 @@
-"""Tables that fit a terminal: a column is there as a whole or not at all, and no figure is cut.
+"""Tables that fit a width: a column is printed as a whole or not at all, and no figure is cut.
 
-Where the width is short, columns go by their rank, the highest first. Only names may be shortened, in
+If the width is short, columns go by their rank, the highest first. Only names may be shortened, in
 the middle, since names often differ at their ends.
 """
 
@@ -17,7 +17,7 @@ from rich.text import Text
 from pegboard.runner.terminal import symbol
 
 NAME_FLOOR = 16
-"""Names are shortened to this before columns go; further only where no column is left to go."""
+"""Names are shortened to this before columns go; further only if no column is left to go."""
 LUXURY = 9
 """Columns of this rank go before names are shortened."""
 _GAP = 2
@@ -77,7 +77,7 @@ def fitted(columns: Sequence[Column], width: int) -> RichTable:
 
 
 def shortened(text: Text, width: int) -> Text:
-    """Return a text of at most `width` cells, with an ellipsis in its middle where some is left out."""
+    """Return a text of at most `width` cells, with an ellipsis in its middle if some is left out."""
     plain = text.plain
     if cell_len(plain) <= width:
         return text
@@ -97,7 +97,7 @@ def _cells(column: Column, width: int) -> Sequence[Text]:
 
 
 def _broken(text: Text, width: int) -> Text:
-    """Return a list in one line where that fits, with a line for each of its items where not."""
+    """Return a list in one line if that fits, otherwise with a line for each of its items."""
     if cell_len(text.plain) <= width:
         return text
     return Text(text.plain.replace(", ", ",\n"), style=text.style)

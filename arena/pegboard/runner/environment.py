@@ -1,7 +1,7 @@
-"""What a process that the arena starts is told by its environment, and how our own are started.
+"""The environments of the processes that the arena starts, and the interpreter of its helpers.
 
-Nothing is inherited but what a program needs to run at all: the shell of an organiser may hold
-secrets, and so do the variables with the tokens of other bots.
+A process inherits only what a program needs to run: the shell of an organiser may hold secrets, e.g.
+the tokens of other bots.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BOT_NAMES = HELPER_NAMES | {
     *("NODE_PATH", "DOTNET_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX"),
     *("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"),
 }
-"""What bots inherit, beside `LC_*`: where toolchains, their caches and certificates are."""
+"""What bots inherit, beside `LC_*`: the places of toolchains, their caches and certificates."""
 
 
 def helper_environment() -> dict[str, str]:

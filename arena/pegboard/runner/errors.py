@@ -6,7 +6,7 @@ from pegboard.rules.errors import PegboardError
 
 
 class NoServer(PegboardError):
-    """There is no server to play at."""
+    """No server can be reached or kept running, or it does not take the run."""
 
 
 class FolderError(PegboardError):

@@ -1,4 +1,4 @@
-"""Starting processes so that they can be stopped again, whatever happens.
+"""Processes that are started so that they can be stopped again, even if the runner is killed.
 
 A `Launcher` starts programs by exec, each as leader of a session and process group of its own; a
 `Process` is one of them. Programs write to their log files directly, never through a pipe of the
@@ -40,7 +40,7 @@ _CANNOT_START = {
 
 
 class LaunchError(OSError):
-    """A program that cannot be started at all; the message is one sentence."""
+    """A program that cannot be started; the message is one sentence."""
 
 
 class Launcher:
@@ -77,7 +77,7 @@ class Launcher:
             self._reaper.wait(STOP_S)
 
     def tell(self, command: str, argument: int | str) -> None:
-        """Tell the reaper; if it has been killed, the run goes on without it."""
+        """Send the reaper a command; if the reaper has been killed, the run goes on without it."""
         assert self._reaper.stdin is not None
         with contextlib.suppress(OSError):
             self._reaper.stdin.write(f"{json.dumps([command, argument])}\n")
@@ -106,7 +106,7 @@ class Launcher:
         if not stdout:
             logs.append(ProcessLog(log.with_suffix(".out"), title))
         # Pipes of our own: asyncio's would tie the end of the program to the end of its output,
-        # and a child that it leaves behind may hold that open for ever.
+        # and a child that it leaves behind may hold that open.
         their_in, our_in = _pipe() if stdin else (-1, -1)
         our_out, their_out = _pipe() if stdout else (-1, logs[1].file)
         try:
@@ -254,7 +254,7 @@ class Process:
         return status
 
     async def stop(self, grace_s: float = STOP_S) -> int:
-        """Ask it to end, insist after `grace_s`; return the exit status."""
+        """Send SIGTERM, and SIGKILL after `grace_s`; return the exit status."""
         if self.status is None:
             self._signal(signal.SIGTERM)
             with contextlib.suppress(TimeoutError):

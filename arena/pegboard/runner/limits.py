@@ -10,7 +10,7 @@ from pathlib import Path
 
 BOT_OPEN_FILES = 4096
 BOT_FILE_BYTES = 1 << 30
-"""The largest file that a bot can write: also the hard bound of its log (see `reaper`)."""
+"""The largest file that a bot can write, its log included; `reaper` cuts logs at a smaller size."""
 
 THREADS_BASE = 4096
 THREADS_A_PROCESS = 512
@@ -21,9 +21,9 @@ MANY_A_CORE = 8
 
 
 def bot_limits(processes: int) -> dict[int, int]:
-    """Return the limits of a bot's process by resource, where a run has so many processes.
+    """Return the limits of a bot's process by resource, for a run with so many processes.
 
-    Linux counts processes and threads by user, so that what the user runs already is added.
+    Linux counts processes and threads by user, so the threads that the user runs already are added.
     """
     return {
         resource.RLIMIT_CORE: 0,
@@ -51,7 +51,7 @@ def confine(pid: int, limits: Mapping[int, int]) -> None:
 
 
 def _own_threads() -> int:
-    """Count the threads of this user, 0 where /proc does not tell."""
+    """Count the threads of this user; 0 if there is no /proc."""
     uid = os.getuid()
     count = 0
     for entry in Path("/proc").glob("[0-9]*"):

@@ -20,8 +20,8 @@ CREATE_BATCH = 500
 class MatchFlow:
     """Keeps as many matches under way as allowed, until the scoreboard has all of them.
 
-    A match is in `records` before anything else is done with it. All the rest can be lost at any
-    moment, and the next session goes on from the records.
+    A match is written to `records` before its place is given to another. So the runner may be killed at
+    any moment, and the next session goes on from the records.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class MatchFlow:
         self._caught_up = asyncio.Event()
 
     async def create(self, created: Callable[[Sequence[str]], None]) -> None:
-        """Create matches as others finish, for ever; `created` is called with the ids of new ones.
+        """Create matches as others finish, until cancelled; `created` is called with their ids.
 
         The first waits until the server has told all that finished before this session.
         """
@@ -68,7 +68,7 @@ class MatchFlow:
             created([attempt.id for attempt in attempts])
 
     async def watch(self, ended: Callable[[EndedMatch], None]) -> None:
-        """Take matches in as they finish, for ever; `ended` is called with those that have a result."""
+        """Take matches in as they finish, until cancelled; `ended` gets those with a result."""
         async for batch in self._runner.finished():
             for match in self._take(batch.finished):
                 if match.result.termination in UNRATED:

@@ -1,4 +1,4 @@
-"""Calls to the server about matches: created, watched, cancelled, forfeited; repeated while it is away."""
+"""Matches at the server: created, watched, cancelled, forfeited; calls wait while it is away."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class MatchRunner:
     def _seated(self, attempt: Attempt) -> list[str]:
         """Return the process that plays, by seat: each seat order of a block goes to the next process.
 
-        So no process sees the hands of a block twice, and remembering them gains nothing.
+        With as many processes as seat orders, no process sees the deals of a block twice.
         """
         fixture = attempt.fixture
         turn = fixture.block + fixture.order

@@ -1,4 +1,4 @@
-"""How long a run waits for a server that is away, and what it says meanwhile."""
+"""Calls to a server that may be away: repeated, reported, and given up after a limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pegboard.runner.server_handle import ServerHandle
 RETRY_S = 0.1
 TICK_S = 0.25
 SILENCE_S = 2.0
-"""Nothing is retried for longer than this without a word."""
+"""A note is printed when calls have been retried for longer than this."""
 
 NOTE_S = 5.0
 RECENT_S = 3.0
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Patience:
-    """Calls to the server are made through it, and are repeated while the server is away.
+    """Makes the calls to the server, and repeats them while the server is away.
 
     Time counts while a call waits for its answer and none has come, in small steps, so that it does
     not count while this process is suspended.
@@ -33,7 +33,7 @@ class Patience:
     def __init__(
         self, server: ServerHandle, address: str, limit_s: float, note: Callable[[str], None]
     ) -> None:
-        """Take how long a server may be away: 0 for one of the run's own, which its server keeps."""
+        """Take how long a server may be away: 0 for one of the run's own, which its handle keeps."""
         self._server = server
         self._address = address
         self._limit_s = limit_s
@@ -45,7 +45,7 @@ class Patience:
         self._error = ""
 
     async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Call until the server answers and can store; all other errors are answers."""
+        """Repeat a call while the server is away or cannot store; raise any other error."""
         self._waiting += 1
         try:
             while True:
@@ -69,15 +69,15 @@ class Patience:
         await self._server.ready()
 
     def asks(self) -> None:
-        """A stream is being opened: until `answered`, the server counts as away."""
+        """Note that a stream is being opened; time counts until it brings something."""
         self._waiting += 1
 
     def asks_no_more(self) -> None:
-        """The stream has brought something, or is not wanted any more."""
+        """Note that the stream has brought something, or is not wanted any more."""
         self._waiting -= 1
 
     def answered(self) -> None:
-        """The server is there."""
+        """Note that the server has answered."""
         if self._told_s:
             self._note(f"the server at {self._address} is back after {self._away_s:.0f} s")
         if self._away_s > SILENCE_S:
@@ -90,7 +90,7 @@ class Patience:
         return self._away_s > SILENCE_S or time.monotonic() - self._back_at < RECENT_S
 
     async def run(self) -> None:
-        """Count, for ever. Raises `NoServer` when patience ends."""
+        """Count the time, until cancelled. Raises `NoServer` when it reaches the limit."""
         before = time.monotonic()
         while True:
             await asyncio.sleep(TICK_S)

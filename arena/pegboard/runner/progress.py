@@ -1,4 +1,4 @@
-"""What a run tells while it plays: its plan, where it stands, and sentences about both.
+"""What a run reports while it plays: its plan, its progress, and sentences about both.
 
 A tournament prints nothing. It is handed a `Reporter` and calls that.
 """
@@ -24,7 +24,7 @@ class Plan(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """Where a run stands. `session`: finished since this session began."""
+    """The progress of a run. `session`: finished since this session began."""
 
     finished: int
     total: int
@@ -40,7 +40,7 @@ class Snapshot(NamedTuple):
 
 
 class Reporter(Protocol):
-    """Is told what happens. `stopped` comes once, after the last `progress`."""
+    """What a tournament calls to report. `stopped` comes once, after the last `progress`."""
 
     def started(self, plan: Plan) -> None:
         """The run begins, or goes on."""

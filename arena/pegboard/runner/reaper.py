@@ -2,16 +2,16 @@
 
     python -I reaper.py RUN_ID LOG_LIMIT        standard library only; started by `Launcher`
 
-It reads one command a line from its standard input, each a JSON list: `["add", PGID]`, `["del", PGID]`,
-`["log", FILE]`, `["tmp", FOLDER]`. When that ends - the runner is done, was interrupted, or was killed
-with -9 - it kills every process group that was added and not taken off, then (on Linux) every process
-whose environment says `PEGBOARD_RUN_ID=RUN_ID`, also those that left their group, and removes the
-folders.
+The reaper reads one command a line from its standard input, each a JSON list: `["add", PGID]`,
+`["del", PGID]`, `["log", FILE]`, `["tmp", FOLDER]`. Standard input ends when the runner ends, also by
+SIGKILL. Then the reaper kills every process group that was added and not deleted, then (on Linux) every
+process whose environment says `PEGBOARD_RUN_ID=RUN_ID`, also those that left their group, and removes
+the folders of `tmp`.
 
-Bots write to their logs directly, so that no reader can hold them up, not even a runner that is
-suspended. The reaper keeps the logs small: one that has outgrown LOG_LIMIT bytes loses its middle.
+Bots write to their logs directly, not through a pipe, so that a suspended runner does not block them.
+The reaper keeps the logs small: one that has outgrown LOG_LIMIT bytes loses its middle.
 
-It inherits the lock of the results' folder, so that a new run there begins only after the sweep.
+The reaper inherits the lock of the run folder, so that a new run there begins only after the sweep.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def environment(entry: Path) -> list[bytes]:
 
 
 def kill(target: int) -> None:
-    """Kill a process, or a group where `target` is negative; gone already is fine."""
+    """Kill a process, or a group if `target` is negative, unless it has ended already."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(target, signal.SIGKILL)
 

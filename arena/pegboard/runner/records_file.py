@@ -51,7 +51,7 @@ class RecordsFile:
     """The records of a run, read at its begin and appended to by one process."""
 
     def __init__(self, path: Path) -> None:
-        """Take where the file is, or will be made by the first `append`."""
+        """Take the path of the file; the first `append` makes it."""
         self.path = path
         self._file = -1
         self._dirty = False
@@ -66,7 +66,7 @@ class RecordsFile:
             yield from read_records(self.path)
 
     def append(self, records: Iterable[Record]) -> None:
-        """Write finished matches down; the next `sync` brings them to disk. Raises `FolderError`."""
+        """Write finished matches; the next `sync` brings them to disk. Raises `FolderError`."""
         data = memoryview("".join(f"{record.to_json()}\n" for record in records).encode())
         try:
             if self._file < 0:
@@ -79,7 +79,7 @@ class RecordsFile:
         self._dirty = True
 
     async def sync_now_and_then(self) -> None:
-        """Bring records to disk in groups, for ever."""
+        """Call fsync for what was appended, every `SYNC_S` until cancelled."""
         while True:
             await asyncio.sleep(SYNC_S)
             if self._dirty:

@@ -31,7 +31,7 @@ PLAIN_EVERY_S = 10.0
 
 
 def make_reporter(*, json: bool = False) -> Reporter:
-    """Return what suits the place: a live display at a terminal, plain lines elsewhere."""
+    """Return a live display if standard error is a terminal, else plain lines; or JSON."""
     if json:
         return JsonReporter()
     if sys.stderr is not None and sys.stderr.isatty():
@@ -50,7 +50,7 @@ class PlainReporter:
         self.note(headline(plan))
 
     def progress(self, snapshot: Snapshot) -> None:
-        """Say where it stands, now and then."""
+        """Print the progress, every `PLAIN_EVERY_S`."""
         if snapshot.elapsed_s >= self._next:
             self._next = snapshot.elapsed_s + PLAIN_EVERY_S
             if snapshot.session:

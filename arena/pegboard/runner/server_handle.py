@@ -15,7 +15,7 @@ from pegboard.runner.errors import NoServer
 
 
 class ServerHandle(Protocol):
-    """An address and the tokens to use there."""
+    """An address, the tokens to use there, and the care for a server behind it."""
 
     @property
     def address(self) -> str:
@@ -38,7 +38,7 @@ class ServerHandle(Protocol):
         ...
 
     async def run(self) -> None:
-        """Keep it going. Raises `NoServer` when that is hopeless."""
+        """Keep the server running, until cancelled. Raises `NoServer` if it cannot be kept."""
         ...
 
     async def ready(self) -> None:
@@ -46,27 +46,27 @@ class ServerHandle(Protocol):
         ...
 
     def in_outage(self) -> bool:
-        """Say whether the server is away, or was a moment ago: bots are not to blame then."""
+        """Say whether the server is away, or was a moment ago: a bot that ends then is not blamed."""
         ...
 
     async def stop(self) -> None:
-        """Let go of it."""
+        """Stop the server if it belongs to the run."""
         ...
 
 
 class RemoteServer:
-    """A server that runs anyway."""
+    """A server that runs elsewhere."""
 
     partner = ""
 
     def __init__(self, config: Config) -> None:
-        """Read the tokens from the environment. Raises `NoServer` for one that is not there."""
+        """Read the tokens from the environment. Raises `NoServer` if a variable is not set."""
         self.address = config.server.address
         self.organiser_token = _from_environment(config.server.organiser_token_env)
         self.tokens = {bot.name: _from_environment(bot.token_env) for bot in config.bots}
 
     async def run(self) -> None:
-        """Wait for ever: it is not ours to keep."""
+        """Wait until cancelled: this server is kept by its operator."""
         await asyncio.Event().wait()
 
     async def ready(self) -> None:

@@ -1,7 +1,7 @@
-"""The check before a run: every process has to come to a match of its own before anything is rated.
+"""The start check: every process has to make a move in a match of its own before anything is rated.
 
 In a check match a process sits at seat 0, which is asked first; the other seats belong to a name
-without a bot (at a server elsewhere, where there is no such name, to the bot itself). One move, or a
+without a bot (at a server elsewhere, which has no such name, to the bot itself). One move, or a
 fault other than staying away, shows that the bot has come. Then the match is cancelled. Check matches
 have a label of their own and are in no table.
 """
@@ -63,18 +63,18 @@ class StartCheck:
         self._partner = partner
         self._seed, self._events = opening(self._contest)
         self._made = count(1)
-        self._void: set[str] = set()  # matches that say nothing, in whose place another was made
+        self._void: set[str] = set()  # matches without a finding, which were made again
         self._endings: dict[str, int] = {}  # of each process, when its match was made
 
     async def call(self, processes: Iterable[BotProcess]) -> dict[str, str]:
-        """Wait until every process has come or cannot; return why not, by name."""
+        """Wait until every process has come or is gone; return by name why a process did not come."""
         waiting = {process.name: process for process in processes}
         absent: dict[str, str] = {}
         await self._create(waiting.values())
         waited_s = 0.0
         while waiting:
             for match in await self._patience.insist(self._matches):
-                await self._heed(match, waiting, absent)
+                await self._judge(match, waiting, absent)
             for name, process in list(waiting.items()):
                 if process.gone:
                     absent[name] = process.gone
@@ -110,7 +110,7 @@ class StartCheck:
     async def _matches(self) -> list[match_pb2.Match]:
         return [match async for match in self._organiser.list_matches(self._label)]
 
-    async def _heed(
+    async def _judge(
         self, match: match_pb2.Match, waiting: dict[str, BotProcess], absent: dict[str, str]
     ) -> None:
         name = match.spec.bots[0]
@@ -120,7 +120,7 @@ class StartCheck:
         over = match.state == match_pb2.MATCH_STATE_FINISHED
         moved = match.event_count > self._events + over
         result = match.result
-        # A process that ends again and again may be slow to do so, and is named when it is gone.
+        # A process that ended may come at its next start; `gone` says when there are no more.
         died = process.endings > self._endings[name] and result.termination in _SILENT
         if over and not moved and (died or result.termination in _NO_RESULT):
             self._void.add(match.name)

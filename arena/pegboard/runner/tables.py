@@ -36,7 +36,7 @@ _LIVE_FRAME = 7
 
 
 def _bar(snapshot: Snapshot, width: int) -> RenderableType:
-    """Return the progress: a bar with the words beside it, or below where they do not fit."""
+    """Return the progress: a bar with the words beside it, or below if they do not fit."""
     total = max(snapshot.total, 1)
     words = f"{progress_words(snapshot)}, {snapshot.running} under way"
     beside = width - len(words) - 10
@@ -88,7 +88,7 @@ def print_results(results: Results, *, json: bool = False, console: Console | No
 
 
 def results_view(results: Results, console: Console) -> list[RenderableType]:
-    """Return the tables of a run: the whole, then its events where there are several."""
+    """Return the tables of a run: the whole, then its events if there are several."""
     whole = (results.lines, results.bots, results.cross, results.cross_games)
     title = f"{results.name}: {results.finished:,} matches"
     if not results.complete:
@@ -114,7 +114,7 @@ def results_view(results: Results, console: Console) -> list[RenderableType]:
 
 
 def _footnote(parts: Iterable[RenderableType]) -> str:
-    """Return what the columns mean, those of a crosstable only where one was wide enough to print."""
+    """Return what the columns mean, those of a crosstable only if one is printed."""
     tables = [part for part in parts if isinstance(part, RichTable)]
     words = "score and Elo with 95 % intervals over duplicate blocks"
     if any(column.header == "v 1" for table in tables for column in table.columns):
@@ -172,7 +172,7 @@ def _names(ranks: Sequence[int], bots: Sequence[str]) -> tuple[Column, Column]:
 
 
 def _score(lines: Sequence[TableLine], rank: int) -> Column:
-    """The score with its error bar, where there is width for both."""
+    """Return the score with its error bar, or alone if the width is short."""
     alone = Column("score", _plain(f"{line.score:.1%}" for line in lines))
     cells = _plain(with_error(line.score, line.error) for line in lines)
     return Column("score", cells, rank=rank, instead=alone)
@@ -183,7 +183,7 @@ def _plain(cells: Iterable[str]) -> list[Text]:
 
 
 def interval(line: TableLine) -> str:
-    """Return the Elo interval, where there is one."""
+    """Return the Elo interval, "" if there is none."""
     if line.elo_low is None or line.elo_high is None:
         return ""
     return f"{round(line.elo_low):+} to {round(line.elo_high):+}"

@@ -22,7 +22,7 @@ _UNPRINTABLE = re.compile(r"[^\x20-\x7e\n]")
 
 
 def settle_streams() -> None:
-    """Make the streams of a main program usable: closed ones lead nowhere, symbols fall back."""
+    """Make the standard streams usable: closed ones go to /dev/null, symbols fall back to ASCII."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
@@ -55,7 +55,7 @@ def symbol(char: str) -> str:
 
 
 def json_text(text: str) -> str:
-    r"""Return JSON of the same value in which all but printable ASCII is `\u....` where that is needed.
+    r"""Return JSON of the same value in which all but printable ASCII is `\u....` if needed.
 
     JSON for a pipe in UTF-8 stays as it is but for controls, which a terminal would obey.
     """
@@ -81,7 +81,7 @@ def shown(text: str) -> str:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error; a reader that has gone is no reason to stop."""
+    """Print a line on standard error; if its reader is gone, drop what is printed."""
     try:
         print(line, file=sys.stderr, flush=True)  # noqa: T201
     except OSError:

@@ -1,4 +1,4 @@
-"""A watch on matches that do not end: a tournament never waits for the server without a word."""
+"""A watch on matches that do not end, so that a tournament does not wait for one for ever."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OVERDUE_SLACK_S = 60.0
 
 
 class Watchdog:
-    """Cancels matches that the server should have ended, and tells when none has ended for long."""
+    """Cancels matches that the server should have ended; says so if none has ended for `STILL_S`."""
 
     def __init__(
         self,
