@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pegboard.rules.cribbage.game import Cribbage
-from pegboard.rules.dominoes.game import Draw
+from pegboard.rules.dominoes.game import Dominoes
 from pegboard.rules.errors import UnknownVariant
 from pegboard.rules.game import Game
 from pegboard.rules.versions import RULES_VERSION, RULES_VERSIONS
@@ -55,7 +55,7 @@ _VARIANTS = (
     Variant("cribbage-back-up-10", "Back-up 10", "a hand of 0 moves you back 10", Cribbage(back_up_10=True)),
     Variant("cribbage-solitaire", "Cribbage solitaire", "four deals through one pack", Cribbage(form="solitaire")),
     Variant("cribbage-squares", "Cribbage squares", "a grid of sixteen cards, 61 wins", Cribbage(form="squares")),
-    Variant("draw", "Draw", "draw dominoes to 100, or 61 with three or four seats", Draw()),
+    Variant("draw", "Draw", "draw dominoes to 100, or 61 with three or four seats", Dominoes()),
 )
 # fmt: on
 

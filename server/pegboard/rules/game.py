@@ -1,8 +1,12 @@
-"""The contract between a game and whoever hosts it.
+"""The contract between a game and its host.
 
 A `Game` is a set of options; a variant is a named instance in `catalog`. It starts a `State`, which
-changes only by `apply`. Whoever hosts a match knows no game by name: it asks the state who is to act,
-offers each such seat its choices, applies what comes back, and passes on the events, redacted.
+changes only by `apply`. A host knows no game by name: it asks the state who is to act, offers each such
+seat its choices, applies what comes back, and passes on the events, redacted.
+
+`Game`, `State` and `Choices` are generic: `Cribbage` is a `Game[CribbageState, CribbageMove,
+CribbageEvent]`, its state a `State[CribbageMove, CribbageEvent, CribbageView]`. A host writes `Game`
+alone, since it only hands moves, events and views on.
 
 States are mutable for speed and cheap to copy, so that a search bot can do
 `later = state.copy(); later.apply(seat, move)`. Moves, events and views are immutable values.
@@ -12,10 +16,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    NamedTuple,
+    Protocol,
+    Self,
+    cast,
+    runtime_checkable,
+)
 
 from pegboard.rules.errors import ClaimTooHigh, MustGoOut
 from pegboard.rules.versions import EDITION, Edition
+
+if TYPE_CHECKING:
+    # Defaults came with Python 3.13; only type checkers need them.
+    from typing_extensions import TypeVar
+
+    M = TypeVar("M", default=Any)
+    M_co = TypeVar("M_co", covariant=True, default=Any)
+    E = TypeVar("E", default=Any)
+    V_co = TypeVar("V_co", covariant=True, default=Any)
+    S_co = TypeVar("S_co", covariant=True, default="State")
+else:
+    from typing import TypeVar
+
+    M, M_co, E = TypeVar("M"), TypeVar("M_co", covariant=True), TypeVar("E")
+    V_co, S_co = TypeVar("V_co", covariant=True), TypeVar("S_co", covariant=True)
 
 Seat = int
 """0 to n-1, clockwise; the seat to the left of seat s is (s + 1) % n."""
@@ -54,7 +83,7 @@ class _Explained(Protocol):
     def explain(self) -> Sequence[Event]: ...
 
 
-class Choices(NamedTuple):
+class Choices(NamedTuple, Generic[M]):
     """What a seat may do now.
 
     `moves` are in the documented order, at most 128 (X-15). Where `number` is set, the listed moves
@@ -63,7 +92,7 @@ class Choices(NamedTuple):
     the claims of 0 of the plays beside it: such a move has a `LEAST` of its own (X-04).
     """
 
-    moves: tuple[Any, ...]
+    moves: tuple[M, ...]
     number: tuple[int, int] | None = None
 
     def complete(self, index: int, number: int | None, asked: Choices | None = None) -> Any:
@@ -76,7 +105,7 @@ class Choices(NamedTuple):
         """
         if not 0 <= index < len(self.moves):
             raise IndexError(index)
-        move = self.moves[index]
+        move: Any = self.moves[index]
         if self.number is None or not move.is_open:
             return move
         low, high = self.number if asked is None or asked.number is None else asked.number
@@ -85,7 +114,7 @@ class Choices(NamedTuple):
             chosen = max(low, move.LEAST) if move.LEAST else self.number[0]
         if not low <= chosen <= high:
             raise ValueError(chosen)
-        return move.with_number(chosen)
+        return cast("M", move.with_number(chosen))
 
     def without(self, refused: ClaimTooHigh | MustGoOut, asked: Choices) -> Choices:
         """Return these choices, the range narrowed by a refused claim; `asked` has the whole range.
@@ -107,14 +136,15 @@ class Choices(NamedTuple):
             high = high if low <= high else most
         return self._replace(number=(low, high))
 
-    def expand(self) -> tuple[Any, ...]:
+    def expand(self) -> tuple[M, ...]:
         """Return all moves with all their numbers, in order."""
         if self.number is None:
             return self.moves
         low, high = self.number
+        moves: tuple[Any, ...] = self.moves
         return tuple(
             full
-            for move in self.moves
+            for move in moves
             for full in (
                 (move.with_number(n) for n in range(max(low, move.LEAST), high + 1))
                 if move.is_open
@@ -136,7 +166,7 @@ def from_row(kind: type[Row]) -> Callable[[tuple[Any, ...]], Row]:
     return cast("Callable[[tuple[Any, ...]], Row]", partial(tuple.__new__, kind))
 
 
-choices_of: Final = from_row(Choices)
+choices_of: Final[Callable[[tuple[Any, ...]], Choices[Any]]] = from_row(Choices)
 """Makes `Choices` from (moves, number)."""
 
 
@@ -179,14 +209,14 @@ class Option(NamedTuple):
     high: int = 0
 
 
-class State(Protocol):
+class State(Protocol[M, E, V_co]):
     """A match in progress."""
 
     def to_act(self) -> tuple[Seat, ...]:
         """Return the seats that are asked for a move, ascending; () when the match is over."""
         ...
 
-    def choices(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices[M]:
         """Return what `seat` may do; no moves where it is not asked.
 
         As long as the question to the seat is the same, so is the object, also while others move
@@ -195,14 +225,14 @@ class State(Protocol):
         """
         ...
 
-    def apply(self, seat: Seat, move: Any) -> list[Any]:
+    def apply(self, seat: Seat, move: M) -> list[E]:
         """Make the move and return the events it caused, in order.
 
         Raises `NotYourTurn`, `MatchOver` or `IllegalMove` (and its kinds) and then changes nothing.
         """
         ...
 
-    def view(self, seat: Seat | None) -> Any:
+    def view(self, seat: Seat | None) -> V_co:
         """Return all that the seat can see; None is a spectator, who sees least."""
         ...
 
@@ -214,12 +244,12 @@ class State(Protocol):
         """Return how the match would come out by the scores as they are (for forfeits)."""
         ...
 
-    def copy(self) -> State:
+    def copy(self) -> Self:
         """Return an independent state."""
         ...
 
 
-class Game(Protocol):
+class Game(Protocol[S_co, M_co, E]):
     """A set of options of one family of games."""
 
     @property
@@ -232,16 +262,14 @@ class Game(Protocol):
         """The numbers of seats it can have, ascending."""
         ...
 
-    def start(
-        self, seats: int, chance: Chance, edition: Edition = EDITION
-    ) -> tuple[State, list[Any]]:
+    def start(self, seats: int, chance: Chance, edition: Edition = EDITION) -> tuple[S_co, list[E]]:
         """Start a match and return it with its first events. Raises `SeatsError`.
 
         `edition` other than the present one is for matches that were begun under older rules.
         """
         ...
 
-    def redact(self, event: Any, seat: Seat | None) -> Any:
+    def redact(self, event: E, seat: Seat | None) -> E:
         """Return the event as `seat` (None: a spectator) may see it. Hiding is never opt-in."""
         ...
 
@@ -249,7 +277,7 @@ class Game(Protocol):
         """Return the side of each seat, e.g. (0, 1, 0, 1) for partners; sides count from 0."""
         ...
 
-    def parse_move(self, text: str) -> Any:
+    def parse_move(self, text: str) -> M_co:
         """Read a move in canonical notation. Raises `NotationError`."""
         ...
 
@@ -264,6 +292,6 @@ class Game(Protocol):
         """Return what a match may set, with this game's values as defaults."""
         ...
 
-    def with_options(self, options: Mapping[str, str]) -> Game:
+    def with_options(self, options: Mapping[str, str]) -> Self:
         """Return the game with options changed. Raises `OptionError`."""
         ...

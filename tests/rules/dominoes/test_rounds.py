@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from pegboard.rules.dominoes.events import Dealt, Drawn, GameStarted, OpenerDrawn
-from pegboard.rules.dominoes.game import Draw
+from pegboard.rules.dominoes.game import Dominoes
 from pegboard.rules.dominoes.hands import BIT, tiles_of
 from pegboard.rules.dominoes.scoring import block_points, block_winner, leaders, out_points
-from pegboard.rules.dominoes.state import DrawState
+from pegboard.rules.dominoes.state import DominoesState
 from pegboard.rules.errors import OptionError, SeatsError
 from pegboard.rules.shuffle import ScriptedChance, SeededChance
 from pegboard.rules.tiles import HIDDEN, SET, Tile, parse_tile, places_of
@@ -24,15 +24,15 @@ def tiles(text: str) -> list[Tile]:
     return [parse_tile(tile) for tile in text.split()]
 
 
-def play(state: DrawState, *moves: str) -> list[str]:
+def play(state: DominoesState, *moves: str) -> list[str]:
     """Make the moves of whoever is on turn; return the texts of the last move's events."""
     events: list[str] = []
     for move in moves:
-        events = [event.text() for event in state.apply(state.turn, Draw().parse_move(move))]
+        events = [event.text() for event in state.apply(state.turn, Dominoes().parse_move(move))]
     return events
 
 
-def dealt(game: Draw, *hands: str, last: str = "") -> DrawState:
+def dealt(game: Dominoes, *hands: str, last: str = "") -> DominoesState:
     """Start with these hands by seat (seat 0 opens); all draw ascending, the tiles of `last` last."""
     columns = [tiles(hand) for hand in hands]
     order = [tile for row in zip(*columns, strict=True) for tile in row]
@@ -50,7 +50,7 @@ def test_the_deal(seats: int, hand: int, stock: int) -> None:
     """D-32: R-D4, R-D5; one at a time from the opener's seat onward, then the stock."""
     chance = SeededChance(SEED, "deal")
     opener = seats - 1
-    state, events = Draw(first_opener=opener).start(seats, chance)
+    state, events = Dominoes(first_opener=opener).start(seats, chance)
     order = [SET[place] for place in chance.order("round/1/1", 28, 28)]
     deal = events[-1]
     assert isinstance(deal, Dealt)
@@ -79,7 +79,7 @@ class Asked:
 def test_each_seat_draws_the_first_tile_of_its_own_order_that_is_in_the_stock(seats: int) -> None:
     """X-21, over a match of three games at random, from what docs/deals.md says alone."""
     chance = Asked("own orders")
-    state, events = Draw(match_games=3).start(seats, chance)
+    state, events = Dominoes(match_games=3).start(seats, chance)
     rng = Random(7)
     round_of = {0: 0}
     drawn = 0
@@ -119,11 +119,11 @@ def test_every_tile_of_the_stock_is_drawn_as_often(seats: int) -> None:
     counts = dict.fromkeys(SET, 0)
     times = 6000
     for number in range(times):
-        state, _ = Draw(first_opener=0).start(seats, SeededChance(SEED, f"uniform/{number}"))
+        state, _ = Dominoes(first_opener=0).start(seats, SeededChance(SEED, f"uniform/{number}"))
         place = state.choices(0).moves[0]
-        state.apply(0, Draw().parse_move("DRAW"))
+        state.apply(0, Dominoes().parse_move("DRAW"))
         state.apply(0, place)
-        (drawn,) = state.apply(1, Draw().parse_move("DRAW"))
+        (drawn,) = state.apply(1, Dominoes().parse_move("DRAW"))
         assert isinstance(drawn, Drawn)
         counts[drawn.tile] += 1
     assert all(abs(count - times / 28) < 5 * (times / 28) ** 0.5 for count in counts.values())
@@ -133,12 +133,12 @@ def test_what_one_seat_draws_leaves_the_next_draws_of_the_other_alone() -> None:
     """X-21: in a mirrored match one different draw does not deal the rest anew."""
     found: set[tuple[int, ...]] = set()
     for extra in (0, 3):
-        state, _ = Draw(first_opener=0).start(2, SeededChance(SEED, "alone"))
+        state, _ = Dominoes(first_opener=0).start(2, SeededChance(SEED, "alone"))
         for _ in range(extra):
-            state.apply(0, Draw().parse_move("DRAW"))
+            state.apply(0, Dominoes().parse_move("DRAW"))
         state.apply(0, state.choices(0).moves[0])
         taken = {tile for tile in SET if not state.stock & BIT[tile]}
-        draws = [state.apply(1, Draw().parse_move("DRAW"))[0] for _ in range(3)]
+        draws = [state.apply(1, Dominoes().parse_move("DRAW"))[0] for _ in range(3)]
         order = SeededChance(SEED, "alone").order("draw/1/1/1", 28, 28)
         expected = [SET[place] for place in order if SET[place] not in taken][:3]
         assert [draw.tile for draw in draws if isinstance(draw, Drawn)] == expected
@@ -148,9 +148,9 @@ def test_what_one_seat_draws_leaves_the_next_draws_of_the_other_alone() -> None:
 
 def test_a_copy_draws_for_itself() -> None:
     """The orders that a copy makes are its own, and the same ones."""
-    state, _ = Draw(first_opener=0).start(2, SeededChance(SEED, "copy"))
+    state, _ = Dominoes(first_opener=0).start(2, SeededChance(SEED, "copy"))
     other = state.copy()
-    draw = Draw().parse_move("DRAW")
+    draw = Dominoes().parse_move("DRAW")
     theirs = [other.apply(0, draw) for _ in range(3)]
     assert state.stock_left == 14
     assert [state.apply(0, draw) for _ in range(3)] == theirs
@@ -174,7 +174,7 @@ def test_the_heaviest_tile_opens_and_ties_draw_again(
 ) -> None:
     """R-D6: fair lot; only those tied for the heaviest draw again."""
     chance = ScriptedChance({label: places_of(tiles(text)) for label, text in orders.items()})
-    state, events = Draw().start(seats, chance)
+    state, events = Dominoes().start(seats, chance)
     drawn = [event for event in events if isinstance(event, OpenerDrawn)]
     assert state.opener == state.turn == opener
     assert drawn[-1].text() == texts[-1]
@@ -185,7 +185,7 @@ def test_every_seat_opens_as_often() -> None:
     """R-D6: the lot favours nobody: 3,000 draws among three, five standard errors."""
     openers = [0, 0, 0]
     for number in range(3000):
-        state, _ = Draw().start(3, SeededChance(SEED, str(number)))
+        state, _ = Dominoes().start(3, SeededChance(SEED, str(number)))
         openers[state.opener] += 1
     assert all(abs(count - 1000) < 130 for count in openers)
 
@@ -232,7 +232,7 @@ BLOCK_MOVES = (
 
 def test_a_round_won_by_going_out() -> None:
     """R-D19, R-D22, R-D26: seat 1 keeps 4|4; the next seat opens, whoever won."""
-    events = play(dealt(Draw(first_opener=0), *OUT_HANDS), *OUT_MOVES)
+    events = play(dealt(Dominoes(first_opener=0), *OUT_HANDS), *OUT_MOVES)
     assert events[0] == "PLACED 0 6|6@R 5|6:high-6|6:A / 3|3:B:3 6|6:B:6"
     assert events[1] == "ROUND_ENDED 1 OUT WINNER 0 POINTS 8 SCORES 8 0 /  / 4|4"
     assert events[2].startswith("DEAL 2 OPENER 1 / ")
@@ -240,7 +240,7 @@ def test_a_round_won_by_going_out() -> None:
 
 def test_a_dead_line_does_not_end_the_round() -> None:
     """R-D20: all zeros but the last two are out, both ends are 0, and still two passes are due."""
-    state = dealt(Draw(first_opener=0), *BLOCK_HANDS, last="0|5 0|6")
+    state = dealt(Dominoes(first_opener=0), *BLOCK_HANDS, last="0|5 0|6")
     assert not any(text.startswith("ROUND") for text in play(state, *BLOCK_MOVES[:-2]))
     assert play(state, "PASS") == ["PASSED 1"]
     assert state.view(None).passes == 1
@@ -248,7 +248,7 @@ def test_a_dead_line_does_not_end_the_round() -> None:
 
 def test_a_blocked_round() -> None:
     """R-D23: seat 1 has 2 + 4 + 4 + 5 = 15, seat 0 the rest: 168 - 20 laid - 11 stock - 15 = 122."""
-    state = dealt(Draw(first_opener=0, target=107), *BLOCK_HANDS, last="0|5 0|6")
+    state = dealt(Dominoes(first_opener=0, target=107), *BLOCK_HANDS, last="0|5 0|6")
     events = play(state, *BLOCK_MOVES)
     assert events[0] == "PASSED 0"
     assert events[1].startswith("ROUND_ENDED 1 BLOCKED WINNER 1 POINTS 107 SCORES 0 107 / ")
@@ -258,9 +258,9 @@ def test_a_blocked_round() -> None:
 
 def test_the_target_is_reached_exactly_or_not() -> None:
     """R-D27: the game goes on one point below the target."""
-    assert dealt(Draw(first_opener=0), *OUT_HANDS).outcome() is None
+    assert dealt(Dominoes(first_opener=0), *OUT_HANDS).outcome() is None
     for target, over in ((8, True), (9, False)):
-        state = dealt(Draw(first_opener=0, target=target), *OUT_HANDS)
+        state = dealt(Dominoes(first_opener=0, target=target), *OUT_HANDS)
         play(state, *OUT_MOVES)
         assert state.over == over
 
@@ -294,7 +294,7 @@ def test_the_target(
 )
 def test_start_scores_can_decide_a_game(scores: tuple[int, ...], points: tuple[float, ...]) -> None:
     """D-29, D-30, R-D28, R-D29: no round is dealt; equal leaders tie, with no extra difference."""
-    state, events = Draw(start_scores=scores, first_opener=0).start(
+    state, events = Dominoes(start_scores=scores, first_opener=0).start(
         len(scores), SeededChance(SEED, "start")
     )
     outcome = state.outcome()
@@ -304,7 +304,7 @@ def test_start_scores_can_decide_a_game(scores: tuple[int, ...], points: tuple[f
     assert [type(event).__name__ for event in events] == ["GameStarted", "GameEnded"]
 
 
-def finished(game: Draw, seats: int, nonce: str) -> tuple[DrawState, list[str]]:
+def finished(game: Dominoes, seats: int, nonce: str) -> tuple[DominoesState, list[str]]:
     """Play a match by its first choices and return its end and the texts of its events."""
     state, events = game.start(seats, SeededChance(SEED, nonce))
     texts = [event.text() for event in events]
@@ -316,7 +316,7 @@ def finished(game: Draw, seats: int, nonce: str) -> tuple[DrawState, list[str]]:
 
 def test_the_opening_goes_round_the_table() -> None:
     """D-31, R-D26: clockwise from the opener, through the games of a match."""
-    _, texts = finished(Draw(first_opener=2, match_games=3), 4, "rotation")
+    _, texts = finished(Dominoes(first_opener=2, match_games=3), 4, "rotation")
     openers = [int(text.split()[3]) for text in texts if text.startswith("DEAL ")]
     assert len(openers) > 4
     assert openers == [(2 + number) % 4 for number in range(len(openers))]
@@ -325,7 +325,7 @@ def test_the_opening_goes_round_the_table() -> None:
 def test_a_match_between_two_ends_with_the_majority() -> None:
     """Best of three, five games: over as soon as nothing can change who leads."""
     for number in range(12):
-        state, texts = finished(Draw(match_games=5, target=30), 2, f"best/{number}")
+        state, texts = finished(Dominoes(match_games=5, target=30), 2, f"best/{number}")
         assert max(state.games_won) == 3
         assert sum(text.startswith("GAME_ENDED") for text in texts) == sum(state.games_won)
         outcome = state.outcome()
@@ -335,7 +335,7 @@ def test_a_match_between_two_ends_with_the_majority() -> None:
 
 def test_a_match_among_three_plays_all_its_games() -> None:
     """X-07: after N games it is over; most wins, ties share."""
-    state, _ = finished(Draw(match_games=3, target=20), 3, "three")
+    state, _ = finished(Dominoes(match_games=3, target=20), 3, "three")
     assert sum(state.games_won) == 3
     outcome = state.outcome()
     assert outcome is not None
@@ -348,7 +348,9 @@ def test_a_match_among_three_plays_all_its_games() -> None:
 
 def test_a_tied_game_counts_for_all_its_leaders() -> None:
     """R-D28 within a match: three tied games, nobody is ahead."""
-    state, events = Draw(match_games=3, start_scores=(100, 100)).start(2, SeededChance(SEED, "tie"))
+    state, events = Dominoes(match_games=3, start_scores=(100, 100)).start(
+        2, SeededChance(SEED, "tie")
+    )
     assert state.games_won == (3, 3)
     assert events[-1].text() == "GAME_ENDED 3 SCORES 100 100 WINNERS 0 1"
     outcome = state.outcome()
@@ -358,7 +360,7 @@ def test_a_tied_game_counts_for_all_its_leaders() -> None:
 
 def test_the_excess_is_kept_and_scores_never_fall() -> None:
     """R-D24, R-D27: exact awards add up to the final score."""
-    state, texts = finished(Draw(), 2, "excess")
+    state, texts = finished(Dominoes(), 2, "excess")
     scores = [0, 0]
     for text in texts:
         if text.startswith("ROUND_ENDED"):
@@ -372,11 +374,12 @@ def test_the_excess_is_kept_and_scores_never_fall() -> None:
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_only_your_own_tiles_are_shown(seats: int) -> None:
     """R-D14: a hand and a draw are seen by their owner alone; their number by all."""
-    game = Draw(first_opener=0)
+    game = Dominoes(first_opener=0)
     state, events = game.start(seats, SeededChance(SEED, "hidden"))
     deal = events[-1]
     assert isinstance(deal, Dealt)
     drawn = state.apply(0, game.parse_move("DRAW"))[0]
+    assert isinstance(drawn, Drawn)
     for reader in (*range(seats), None):
         seen = game.redact(deal, reader)
         for seat in range(seats):
@@ -408,12 +411,12 @@ def test_options_that_make_no_sense_are_refused(
 ) -> None:
     """Each with a sentence that says what to give."""
     with pytest.raises(error, match=says):
-        Draw().with_options(options).start(seats, SeededChance(SEED, "options"))
+        Dominoes().with_options(options).start(seats, SeededChance(SEED, "options"))
 
 
 def test_options_travel_as_text() -> None:
     """What `options` lists as defaults gives the same game back."""
-    game = Draw(target=50, match_games=3, start_scores=(5, 0), first_opener=1)
+    game = Dominoes(target=50, match_games=3, start_scores=(5, 0), first_opener=1)
     defaults = {option.key: option.default for option in game.options()}
-    assert Draw().with_options(defaults) == game
-    assert Draw().with_options({o.key: o.default for o in Draw().options()}) == Draw()
+    assert Dominoes().with_options(defaults) == game
+    assert Dominoes().with_options({o.key: o.default for o in Dominoes().options()}) == Dominoes()

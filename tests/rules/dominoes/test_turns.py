@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from pegboard.rules.dominoes.game import Draw
+from pegboard.rules.dominoes.game import Dominoes
 from pegboard.rules.dominoes.hands import hand_of
 from pegboard.rules.dominoes.legal import line_moves, opening_moves
 from pegboard.rules.dominoes.moves import DominoesMove
-from pegboard.rules.dominoes.state import DrawState
+from pegboard.rules.dominoes.state import DominoesState
 from pegboard.rules.errors import IllegalMove, MatchOver, NotYourTurn
 from pegboard.rules.shuffle import ScriptedChance
 from pegboard.rules.tiles import Tile, parse_tile, places_of
 
-GAME = Draw(first_opener=0)
+GAME = Dominoes(first_opener=0)
 
 
 def texts(moves: tuple[DominoesMove, ...]) -> list[str]:
@@ -26,7 +26,7 @@ def tiles(text: str) -> list[Tile]:
     return [parse_tile(tile) for tile in text.split()]
 
 
-def started(*hands: str, stock: str = "") -> DrawState:
+def started(*hands: str, stock: str = "") -> DominoesState:
     """Start a match in which seat 0 opens and these hands lie; all draw the stock in this order."""
     columns = [tiles(hand) for hand in hands]
     order = [tile for row in zip(*columns, strict=True) for tile in row] + tiles(stock)
@@ -35,7 +35,7 @@ def started(*hands: str, stock: str = "") -> DrawState:
     return state
 
 
-def play(state: DrawState, *moves: str) -> list[str]:
+def play(state: DominoesState, *moves: str) -> list[str]:
     """Make the moves of whoever is on turn; return the texts of the events."""
     return [
         event.text() for move in moves for event in state.apply(state.turn, GAME.parse_move(move))
@@ -117,7 +117,7 @@ def test_an_illegal_move_changes_nothing(before: list[str], move: str, says: str
 def test_what_is_no_move_of_draw_is_refused() -> None:
     """A host may hand over anything."""
     with pytest.raises(IllegalMove, match="not a move of Draw"):
-        started(LOW, ONES).apply(0, "DRAW")
+        started(LOW, ONES).apply(0, "DRAW")  # type: ignore[arg-type]
 
 
 def test_another_seat_is_refused() -> None:
@@ -126,7 +126,7 @@ def test_another_seat_is_refused() -> None:
         started(LOW, ONES).apply(1, GAME.parse_move("PLACE 1|1"))
 
 
-def drained() -> DrawState:
+def drained() -> DominoesState:
     """Return a state with two tiles in the stock and 0|0 on the line; seat 1 is on turn.
 
     Seat 0 has drawn all twelve tiles, so that seat 1 holds ones and 2|2 and nothing fits.
@@ -168,7 +168,7 @@ def test_a_placement_starts_the_count_of_passes_again() -> None:
 
 def test_nothing_goes_when_the_match_is_over() -> None:
     """`MatchOver`, and nobody is asked."""
-    state, _ = Draw(start_scores=(100, 0)).start(2, ScriptedChance({}))
+    state, _ = Dominoes(start_scores=(100, 0)).start(2, ScriptedChance({}))
     assert state.to_act() == ()
     assert state.choices(0).moves == ()
     with pytest.raises(MatchOver):

@@ -12,7 +12,7 @@ from pegboard.rules.cribbage.events import CribbageEvent
 from pegboard.rules.cribbage.forms import FORMS, STANDARD
 from pegboard.rules.cribbage.moves import CribbageMove
 from pegboard.rules.cribbage.notation import parse_move
-from pegboard.rules.cribbage.redaction import redact
+from pegboard.rules.cribbage.redaction import Some, redact
 from pegboard.rules.cribbage.scoring.show import NO_JOKERS
 from pegboard.rules.cribbage.setup import setup_of
 from pegboard.rules.cribbage.state import CribbageState
@@ -69,7 +69,7 @@ class Cribbage:
         settings.check(self, seats)
         return CribbageState.start(setup_of(self, seats, edition), chance)
 
-    def redact(self, event: Any, seat: Seat | None) -> Any:
+    def redact(self, event: Some, seat: Seat | None) -> Some:
         """Return the event as the seat may see it: others' hidden cards are HIDDEN."""
         return redact(event, seat)
 

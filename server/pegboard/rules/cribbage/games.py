@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pegboard.rules.cribbage.events import GameEnded, GameStarted
+from pegboard.rules.cribbage.events import CribbageEvent, GameEnded, GameStarted
 from pegboard.rules.cribbage.forms import SQUARES
 from pegboard.rules.cribbage.options import ALTERNATE, WINNER
 from pegboard.rules.cribbage.table import Table
@@ -16,7 +14,7 @@ SQUARES_WIN = 61
 """A grid of so many points is won (R-C7.2)."""
 
 
-def begin_game(table: Table, dealer: Seat, events: list[Any]) -> None:
+def begin_game(table: Table, dealer: Seat, events: list[CribbageEvent]) -> None:
     """Set the pegs. Start scores come first, then the three of the first non-dealer (X-12)."""
     setup = table.setup
     table.game += 1
@@ -33,7 +31,7 @@ def begin_game(table: Table, dealer: Seat, events: list[Any]) -> None:
     events.append(GameStarted(table.game, dealer, tuple(table.scores)))
 
 
-def end_game(table: Table, events: list[Any]) -> bool:
+def end_game(table: Table, events: list[CribbageEvent]) -> bool:
     """Mark the game; return whether that was the match."""
     winners = winners_of(table)
     points = _match_points(table, winners)

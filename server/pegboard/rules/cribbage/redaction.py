@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar, cast
 
 from pegboard.rules.cards import HIDDEN, Card
 from pegboard.rules.cribbage.events import (
+    CribbageEvent,
     CribTaken,
     Dealt,
     Discarded,
@@ -15,23 +16,25 @@ from pegboard.rules.cribbage.events import (
 )
 from pegboard.rules.game import Seat
 
+Some = TypeVar("Some", bound=CribbageEvent)
 
-def redact(event: Any, seat: Seat | None) -> Any:
+
+def redact(event: Some, seat: Seat | None) -> Some:
     """Return the event as the seat (None: a spectator) may see it."""
-    kind = type(event)
-    if kind is Dealt:
+    return cast("Some", _redacted(event, seat))
+
+
+def _redacted(event: CribbageEvent, seat: Seat | None) -> CribbageEvent:
+    if isinstance(event, Dealt):
         return _dealt(event, seat)
-    if kind in _OWN and seat != event.seat:
+    # Cards that only their seat knows (R-C1.7, R-C5.3T2).
+    if isinstance(event, Discarded | CribTaken | Exchanged) and seat != event.seat:
         return event._replace(cards=_hidden(event.cards))
-    if kind is Gifted and seat not in (event.seat, event.to):
+    if isinstance(event, Gifted) and seat not in (event.seat, event.to):
         return event._replace(cards=_hidden(event.cards))
-    if kind is SplitMade and seat != event.seat:
+    if isinstance(event, SplitMade) and seat != event.seat:
         return event._replace(hand=_hidden(event.hand), second_hand=_hidden(event.second_hand))
     return event
-
-
-_OWN = frozenset({Discarded, CribTaken, Exchanged})
-"""Events of cards that only their seat knows (R-C1.7, R-C5.3T2)."""
 
 
 def _dealt(event: Dealt, seat: Seat | None) -> Dealt:

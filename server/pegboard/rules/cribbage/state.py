@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from pegboard.rules.cribbage import games
 from pegboard.rules.cribbage.events import CribbageEvent
+from pegboard.rules.cribbage.moves import CribbageMove
 from pegboard.rules.cribbage.phases.deal import cut_for_deal
 from pegboard.rules.cribbage.phases.phase import Over, PhaseState, Step
 from pegboard.rules.cribbage.phases.steps import steps_of
@@ -33,7 +34,7 @@ class CribbageState:
         cls, setup: Setup, chance: Chance, fast: bool = True
     ) -> tuple[CribbageState, list[CribbageEvent]]:
         """Cut for the first deal, begin the first game and deal. `fast`: see `steps_of`."""
-        events: list[Any] = []
+        events: list[CribbageEvent] = []
         table = Table(setup, chance)
         state = cls(table, Over(table), steps_of(setup, fast))
         games.begin_game(table, cut_for_deal(setup.seats, chance, events), events)
@@ -51,7 +52,7 @@ class CribbageState:
         """Return the seats that are asked for a move, ascending; () when the match is over."""
         return self.phase.to_act()
 
-    def choices(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices[CribbageMove]:
         """Return what `seat` may do; no moves where it is not asked.
 
         The same object as long as the question stands, so that asking again costs nothing and a host
@@ -59,17 +60,17 @@ class CribbageState:
         """
         return self.phase.choices(seat)
 
-    def apply(self, seat: Seat, move: Any) -> list[Any]:
+    def apply(self, seat: Seat, move: CribbageMove) -> list[CribbageEvent]:
         """Make the move and return its events.
 
         Raises `NotYourTurn`, `MatchOver` or `IllegalMove` and then changes nothing.
         """
-        events: list[Any] = []
+        events: list[CribbageEvent] = []
         if self.phase.apply(seat, move, events):
             self._advance(events)
         return events
 
-    def _advance(self, events: list[Any]) -> None:
+    def _advance(self, events: list[CribbageEvent]) -> None:
         """Take steps until a phase has to ask somebody, or the match is over."""
         table = self.table
         steps = self._steps

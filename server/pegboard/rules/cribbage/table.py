@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pegboard.rules.cards import NO_CARD, Card
-from pegboard.rules.cribbage.events import Counted, Reason, Scored
+from pegboard.rules.cribbage.events import Counted, CribbageEvent, Reason, Scored
 from pegboard.rules.cribbage.setup import Setup
 from pegboard.rules.cribbage.view import PlayedCard
 from pegboard.rules.game import Chance, Seat
@@ -112,7 +111,7 @@ class Table:
         points: int,
         reason: Reason,
         counted: Counted | None,
-        events: list[Any],
+        events: list[CribbageEvent],
     ) -> bool:
         """Move a peg (R-C2.5, R-C2.9) and return whether the game is over at once (R-C2.4)."""
         setup = self.setup

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar, cast
 
 from pegboard.rules.dominoes.events import Dealt, DominoesEvent, Drawn, OpenerDrawn
 from pegboard.rules.dominoes.moves import DRAW, PASS, PLACES, DominoesMove, End
 from pegboard.rules.dominoes.scoring import target_for
-from pegboard.rules.dominoes.state import DrawState, Terms
+from pegboard.rules.dominoes.state import DominoesState, Terms
 from pegboard.rules.errors import NotationError, OptionError, SeatsError
 from pegboard.rules.game import Chance, Option, Seat
 from pegboard.rules.tiles import HIDDEN, PIPS, SET, Tile, parse_tile, places_of
 from pegboard.rules.versions import EDITION, Edition
+
+Some = TypeVar("Some", bound=DominoesEvent)
 
 MAX_SCORE = 999
 MAX_GAMES = 99
@@ -22,7 +24,7 @@ _ENDS = {"": End.NONE, "L": End.LEFT, "R": End.RIGHT}
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class Dominoes:
     """Implements `rules.game.Game`.
 
     `target` None: 100 for two seats, 61 for more (R-D27). `start_scores` (): all 0. `first_opener`
@@ -46,14 +48,14 @@ class Draw:
 
     def start(
         self, seats: int, chance: Chance, edition: Edition = EDITION
-    ) -> tuple[DrawState, list[DominoesEvent]]:
+    ) -> tuple[DominoesState, list[DominoesEvent]]:
         """Draw for the first opener and deal. Raises `SeatsError` and `OptionError`."""
         terms = self._terms(seats, edition)
         events: list[DominoesEvent] = []
         opener = self.first_opener
         if opener is None:
             opener = _draw_opener(seats, chance, events)
-        state = DrawState(terms, chance, opener)
+        state = DominoesState(terms, chance, opener)
         state.begin_game(events)
         return state, events
 
@@ -74,8 +76,11 @@ class Draw:
         target = target_for(seats) if self.target is None else self.target
         return Terms(seats, target, self.match_games, scores, edition)
 
-    def redact(self, event: Any, seat: Seat | None) -> Any:
+    def redact(self, event: Some, seat: Seat | None) -> Some:
         """Hide the hands dealt to others and the tiles that others draw (R-D14)."""
+        return cast("Some", self._redacted(event, seat))
+
+    def _redacted(self, event: DominoesEvent, seat: Seat | None) -> DominoesEvent:
         if isinstance(event, Drawn):
             return event if event.seat == seat else event._replace(tile=HIDDEN)
         if isinstance(event, Dealt):
@@ -141,14 +146,14 @@ class Draw:
             ),
         )
 
-    def with_options(self, options: Mapping[str, str]) -> Draw:
+    def with_options(self, options: Mapping[str, str]) -> Dominoes:
         """Return the game with options changed. Raises `OptionError`."""
         game = self
         for key, value in options.items():
             game = game._with_option(key, value.strip().lower())
         return game
 
-    def _with_option(self, key: str, value: str) -> Draw:
+    def _with_option(self, key: str, value: str) -> Dominoes:
         if key == "target":
             target = None if value == "auto" else _number(key, value, 1, MAX_SCORE)
             return replace(self, target=target)

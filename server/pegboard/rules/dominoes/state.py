@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pegboard.rules.dominoes.events import (
     Dealt,
@@ -30,7 +30,7 @@ from pegboard.rules.dominoes.legal import (
     opening_moves,
 )
 from pegboard.rules.dominoes.line import Line
-from pegboard.rules.dominoes.moves import END_TEXT, Draw, End, Pass, Place
+from pegboard.rules.dominoes.moves import END_TEXT, DominoesMove, Draw, End, Pass, Place
 from pegboard.rules.dominoes.scoring import (
     block_points,
     block_winner,
@@ -69,7 +69,7 @@ class Terms(NamedTuple):
     edition: Edition
 
 
-class DrawState:
+class DominoesState:
     """Implements `rules.game.State`. `round` counts within the game, `rounds` within the match.
 
     `turn` and `opener` stay where they were when the match is over. `stock` is a set, of `stock_left`
@@ -119,9 +119,9 @@ class DrawState:
         self.acts: list[Act] = []
         self.asked: Choices | None = None
 
-    def copy(self) -> DrawState:
+    def copy(self) -> DominoesState:
         """Return an independent state."""
-        state = DrawState(self.terms, self.chance, self.opener)
+        state = DominoesState(self.terms, self.chance, self.opener)
         state.game = self.game
         state.round = self.round
         state.rounds = self.rounds
@@ -145,7 +145,7 @@ class DrawState:
         """Return the one seat on turn, or () when the match is over."""
         return () if self.over else (self.turn,)
 
-    def choices(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices[DominoesMove]:
         """Return the placements by tile, left before right, then draw or pass."""
         if seat != self.turn or self.over:
             return NO_CHOICES
@@ -204,18 +204,17 @@ class DrawState:
 
     # Moving
 
-    def apply(self, seat: Seat, move: Any) -> list[DominoesEvent]:
+    def apply(self, seat: Seat, move: DominoesMove) -> list[DominoesEvent]:
         """Make the move and return its events. Raises `MatchOver`, `NotYourTurn`, `IllegalMove`."""
         if self.over:
             raise MatchOver("the match is over; no move counts any more")
         if seat != self.turn:
             raise NotYourTurn(f"seat {self.turn} is on turn, not seat {seat}; wait for your turn")
-        kind = type(move)
-        if kind is Place:
+        if type(move) is Place:
             return self._place(seat, move.tile, move.end)
-        if kind is Draw:
+        if type(move) is Draw:
             return self._draw(seat)
-        if kind is Pass:
+        if type(move) is Pass:
             return self._pass(seat)
         raise IllegalMove("not a move of Draw; place a tile, draw or pass")
 

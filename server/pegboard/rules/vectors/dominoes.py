@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pegboard.rules.dominoes.events import Dealt, RoundEnded
-from pegboard.rules.dominoes.game import Draw
+from pegboard.rules.dominoes.game import Dominoes
 from pegboard.rules.dominoes.hands import hand_of
 from pegboard.rules.dominoes.legal import NEVER_DRAWN, line_moves, opening_moves
 from pegboard.rules.dominoes.line import Line
@@ -17,7 +17,7 @@ from pegboard.rules.dominoes.scoring import (
     out_points,
     target_for,
 )
-from pegboard.rules.dominoes.state import DrawState
+from pegboard.rules.dominoes.state import DominoesState
 from pegboard.rules.errors import NotationError
 from pegboard.rules.shuffle import SEED_BYTES, SeededChance
 from pegboard.rules.tiles import Tile, parse_tile, tile_text
@@ -93,7 +93,7 @@ def run_match(case: Case) -> None:
     after = [old + new for old, new in zip(before, award, strict=True)]
     expect("after", after, field(case, "after"))
     winners = leaders(after, target_for(seats))
-    state, _ = Draw(start_scores=tuple(after)).start(seats, _chance(0))
+    state, _ = Dominoes(start_scores=tuple(after)).start(seats, _chance(0))
     expect("match over", state.outcome() is not None, bool(winners))
     decided_before = bool(leaders(before, target_for(seats)))
     expect("result", _result(winners, decided_before), str(field(case, "result")).split(" (")[0])
@@ -112,7 +112,7 @@ def run_rotation(case: Case) -> None:
     """Play rounds until the wanted seat wins the first; see who opens the next: domino_rotation."""
     seats, opener = field(case, "players"), field(case, "opener_round1")
     for number in range(_TRIES):
-        state, _ = Draw(first_opener=opener, target=999).start(seats, _chance(number))
+        state, _ = Dominoes(first_opener=opener, target=999).start(seats, _chance(number))
         ended, dealt = _play_round(state)
         if ended.winner == field(case, "winner_round1"):
             expect("opener of round 2", dealt.opener, field(case, "opener_round2"))
@@ -120,7 +120,7 @@ def run_rotation(case: Case) -> None:
     raise NotationError(f"seat {case['winner_round1']} won none of {_TRIES} rounds")
 
 
-def _play_round(state: DrawState) -> tuple[RoundEnded, Dealt]:
+def _play_round(state: DominoesState) -> tuple[RoundEnded, Dealt]:
     """Play the first move listed until a round is over; return its end and the next deal."""
     while True:
         (seat,) = state.to_act()
@@ -133,7 +133,7 @@ def _play_round(state: DrawState) -> tuple[RoundEnded, Dealt]:
 def run_deal(case: Case) -> None:
     """Deal to each number of seats: kind domino_deal (R-D4, R-D5)."""
     for players, (hand, stock, drawable) in field(case, "deals").items():
-        state, _ = Draw().start(int(players), _chance(0))
+        state, _ = Dominoes().start(int(players), _chance(0))
         view = state.view(None)
         expect(f"hands of {players}", set(view.hand_sizes), {hand})
         expect(f"stock of {players}", view.stock, stock)

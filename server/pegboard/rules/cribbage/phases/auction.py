@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard.rules.cribbage.events import BidMade, CribSold, Reason
-from pegboard.rules.cribbage.moves import PASS, Bid, Pass
+from pegboard.rules.cribbage.events import BidMade, CribbageEvent, CribSold, Reason
+from pegboard.rules.cribbage.moves import PASS, Bid, CribbageMove, Pass
 from pegboard.rules.cribbage.phases.phase import PhaseState, illegal, not_your_turn
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Phase
 from pegboard.rules.game import Choices, Seat
 
 _BID = Bid()
-_PASS_ONLY = Choices((PASS,))
+_PASS_ONLY: Choices[CribbageMove] = Choices((PASS,))
 
 
 class Bidding(PhaseState):
@@ -39,7 +39,7 @@ class Bidding(PhaseState):
         """Return the one seat that is asked."""
         return (self.turn,)
 
-    def ask(self, seat: Seat) -> Choices:
+    def ask(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the pass and the open bid; at the maximum only the pass is left."""
         low, high = self._range()
         return Choices((PASS, _BID), (low, high)) if low <= high else _PASS_ONLY
@@ -49,7 +49,7 @@ class Bidding(PhaseState):
         setup = self.table.setup
         return self.table.bid + 1, setup.targets[setup.sides[self.turn]]
 
-    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def apply(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         """Bid or pass."""
         if seat != self.turn:
             raise not_your_turn(seat, self.to_act())
@@ -67,7 +67,7 @@ class Bidding(PhaseState):
         self.question = None
         return self._pass_on(seat, events)
 
-    def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
+    def _pass_on(self, seat: Seat, events: list[CribbageEvent]) -> bool:
         """Ask the next seat that has not passed; sell the crib when only its bidder is left."""
         table = self.table
         if not self.bidding:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pegboard.rules.cards import Card
-from pegboard.rules.cribbage.events import Called, Claimed, Reason
+from pegboard.rules.cribbage.events import Called, Claimed, CribbageEvent, Reason
 from pegboard.rules.cribbage.moves import PASS, Call, Claim
 from pegboard.rules.cribbage.phases.phase import illegal
 from pegboard.rules.cribbage.table import Table
@@ -83,7 +83,7 @@ def check_claim(table: Table, seat: Seat, claim: int | None, points: int, move: 
     return claim
 
 
-def call(table: Table, window: Window, seat: Seat, move: Call, events: list[Any]) -> bool:
+def call(table: Table, window: Window, seat: Seat, move: Call, events: list[CribbageEvent]) -> bool:
     """Settle a call: the lesser of called and missing to the caller, or all to the scorer (R-C8.5).
 
     Returns whether the game is over. Raises `IllegalMove` for a number out of range.

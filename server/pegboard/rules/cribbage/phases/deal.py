@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from pegboard.rules.cards import JOKER, NO_CARD, PACK, RANK, Card
 from pegboard.rules.cribbage.events import (
     Counted,
+    CribbageEvent,
     CutForDeal,
     Dealt,
     Reason,
@@ -23,7 +24,7 @@ SOLITAIRE_DEALS: Final = 4
 """Four deals of 13 cards go through one pack (R-C7.1)."""
 
 
-def cut_for_deal(seats: int, chance: Chance, events: list[Any]) -> Seat:
+def cut_for_deal(seats: int, chance: Chance, events: list[CribbageEvent]) -> Seat:
     """Let all seats cut: the lowest rank deals, those tied for it cut again (R-C1.2).
 
     Jokers are left out of this cut. A seat that is alone deals without one. Raises `NotationError`
@@ -46,7 +47,7 @@ def cut_for_deal(seats: int, chance: Chance, events: list[Any]) -> Seat:
     return cutting[0]
 
 
-def deal_cards(table: Table, events: list[Any]) -> None:
+def deal_cards(table: Table, events: list[CribbageEvent]) -> None:
     """Pass the deal on (R-C1.3), shuffle and deal."""
     setup = table.setup
     if table.deal:
@@ -79,7 +80,7 @@ def shuffle(table: Table, count: int) -> None:
     table.place = 0
 
 
-def deal_first_six(table: Table, events: list[Any]) -> None:
+def deal_first_six(table: Table, events: list[CribbageEvent]) -> None:
     """Solitaire: the first hand of a deal; every fourth deal has used up the pack (R-C7.1)."""
     if table.deal % SOLITAIRE_DEALS == 0:
         shuffle(table, len(PACK))
@@ -90,20 +91,20 @@ def deal_first_six(table: Table, events: list[Any]) -> None:
     _deal_six(table, events)
 
 
-def deal_second_six(table: Table, events: list[Any]) -> None:
+def deal_second_six(table: Table, events: list[CribbageEvent]) -> None:
     """Solitaire: put the first hand aside and deal the second."""
     table.crib = ()
     table.second_hands[0] = tuple(table.hands[0])
     _deal_six(table, events)
 
 
-def _deal_six(table: Table, events: list[Any]) -> None:
+def _deal_six(table: Table, events: list[CribbageEvent]) -> None:
     table.hands[0] = sorted(table.order[table.place : table.place + 6])
     table.place += 6
     events.append(Dealt(table.deal, table.dealer, (tuple(table.hands[0]),), ()))
 
 
-def turn_starter(table: Table, events: list[Any]) -> None:
+def turn_starter(table: Table, events: list[CribbageEvent]) -> None:
     """Turn the next card of the pack; the dealer may get his heels and win by them (R-C2.2)."""
     table.kept = [tuple(hand) for hand in table.hands]
     card = table.starter = table.order[table.place]

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from pegboard.rules.cards import JOKER, PACK, RANK, Card
-from pegboard.rules.cribbage.events import Discarded
+from pegboard.rules.cribbage.events import CribbageEvent, Discarded
 from pegboard.rules.cribbage.forms import LONE_CRIB
 from pegboard.rules.cribbage.moves import CardsMove, CribbageMove, Discard, discard
 from pegboard.rules.cribbage.phases.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
@@ -44,7 +44,7 @@ class Discarding(PhaseState):
         """Return the seats that have not laid away yet."""
         return self.pending
 
-    def choices(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the sets of cards that the seat may lay away."""
         if seat not in self.pending:
             return NO_CHOICES
@@ -66,7 +66,7 @@ class Discarding(PhaseState):
         setup = self.table.setup
         return setup.form.name != LONE_CRIB or seat != setup.lone
 
-    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def apply(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         """Lay cards away."""
         if seat not in self.pending:
             raise not_your_turn(seat, self.to_act())
@@ -82,7 +82,7 @@ class Discarding(PhaseState):
         events.append(Discarded(seat, cards))
         return self.finish(seat, events)
 
-    def finish(self, seat: Seat, events: list[Any]) -> bool:
+    def finish(self, seat: Seat, events: list[CribbageEvent]) -> bool:
         """Note that the seat has chosen; with the last one the crib is complete."""
         self.pending = tuple([other for other in self.pending if other != seat])
         if self.pending:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard.rules.cribbage.events import CribTaken, Exchanged
-from pegboard.rules.cribbage.moves import Exchange
+from pegboard.rules.cribbage.events import CribbageEvent, CribTaken, Exchanged
+from pegboard.rules.cribbage.moves import CribbageMove, Exchange
 from pegboard.rules.cribbage.phases.discard import check_fives, sets_of, take, with_fives
 from pegboard.rules.cribbage.phases.phase import PhaseState, not_your_turn
 from pegboard.rules.cribbage.table import Table
@@ -32,12 +32,12 @@ class Exchanging(PhaseState):
         """Return the lone seat."""
         return (self.table.setup.lone,)
 
-    def ask(self, seat: Seat) -> Choices:
+    def ask(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the sets of four that may go back, fives first where they have to (X-09)."""
         sets = with_fives if self.table.setup.fives else sets_of
         return Choices(tuple(map(Exchange, sets(self.table.hands[seat], _FOUR))))
 
-    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def apply(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         """Put four cards back."""
         table = self.table
         if seat != table.setup.lone:
@@ -52,7 +52,7 @@ class Exchanging(PhaseState):
         return True
 
 
-def take_crib(table: Table, events: list[Any]) -> Exchanging:
+def take_crib(table: Table, events: list[CribbageEvent]) -> Exchanging:
     """Let the lone seat pick up the crib, whoever deals."""
     lone = table.setup.lone
     events.append(CribTaken(lone, table.crib))

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from pegboard.rules.cards import Card
-from pegboard.rules.cribbage.events import Claimed, CountEnded, Reason
-from pegboard.rules.cribbage.moves import GO, Call, Claim, Pass, Play
+from pegboard.rules.cribbage.events import Claimed, CountEnded, CribbageEvent, Reason
+from pegboard.rules.cribbage.moves import GO, Call, Claim, CribbageMove, Pass, Play
 from pegboard.rules.cribbage.phases.claims import (
     CALL,
     CLAIM,
@@ -66,14 +66,14 @@ class ManualPlaying(Playing):
         callers = self.window.callers
         return callers if self._waits() else tuple(sorted({self.turn, *callers}))
 
-    def choices(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the plays, then the call, with a number for both; or pass and call; or the claim."""
         window = self.window
         if window is not None and seat in window.callers and (self._waits() or seat != self.turn):
             return window.question
         return PhaseState.choices(self, seat)
 
-    def ask(self, seat: Seat) -> Choices:
+    def ask(self, seat: Seat) -> Choices[CribbageMove]:
         """Return what the seat on turn is asked; it stays the same while others pass."""
         if self.due is not None:
             return Choices((CLAIM,), (0, GO_MOST))
@@ -84,7 +84,7 @@ class ManualPlaying(Playing):
             return Choices((*moves, CALL), (0, most))
         return Choices(moves, (0, most)) if plays else Choices(moves)
 
-    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def apply(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         """Play with a claim, say go, claim, call or pass."""
         if seat not in self.to_act():
             raise not_your_turn(seat, self.to_act())
@@ -105,7 +105,7 @@ class ManualPlaying(Playing):
         self.question = None
         return over
 
-    def _call(self, window: Window, seat: Seat, move: Call, events: list[Any]) -> bool:
+    def _call(self, window: Window, seat: Seat, move: Call, events: list[CribbageEvent]) -> bool:
         """Let the first call of any kind close the window."""
         over = call(self.table, window, seat, move, events)
         self.window = self.question = None
@@ -117,7 +117,9 @@ class ManualPlaying(Playing):
         self.window = window.without(seat)
         return self.ended and self.window is None
 
-    def _claim(self, due: tuple[Reason, int], seat: Seat, move: Any, events: list[Any]) -> bool:
+    def _claim(
+        self, due: tuple[Reason, int], seat: Seat, move: Any, events: list[CribbageEvent]
+    ) -> bool:
         """Claim the point for a go or the last card."""
         if type(move) is not Claim:
             raise illegal(move, f"CLAIM 0 to {GO_MOST} for the last card")
@@ -137,14 +139,14 @@ class ManualPlaying(Playing):
         check_claim(self.table, seat, move.claim, points, move)
         return card
 
-    def _peg_card(self, seat: Seat, move: Play, events: list[Any]) -> bool:
+    def _peg_card(self, seat: Seat, move: Play, events: list[CribbageEvent]) -> bool:
         """Peg what was claimed."""
         points = peg_points(self.cards, self.running, self.table.setup.rules)
         assert move.claim is not None
         return self._take_claim(seat, Reason.PLAY, move.claim, points, events)
 
     def _take_claim(
-        self, seat: Seat, reason: Reason, claim: int, points: int, events: list[Any]
+        self, seat: Seat, reason: Reason, claim: int, points: int, events: list[CribbageEvent]
     ) -> bool:
         """Peg a claim and open its window; return whether the game is over."""
         claimed = Claimed(seat, reason, claim)
@@ -154,7 +156,7 @@ class ManualPlaying(Playing):
         self.window = open_window(self.table, claimed, (), points)
         return False
 
-    def _end_count(self, events: list[Any]) -> bool:
+    def _end_count(self, events: list[CribbageEvent]) -> bool:
         """Ask for the claim of the last card, if it gets anything."""
         events.append(CountEnded(self.last, self.running))
         reason, points = self._settlement()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard.rules.cribbage.events import Claimed
-from pegboard.rules.cribbage.moves import Call, Claim, Pass
+from pegboard.rules.cribbage.events import Claimed, CribbageEvent
+from pegboard.rules.cribbage.moves import Call, Claim, CribbageMove, Pass
 from pegboard.rules.cribbage.phases.claims import CLAIM, Window, call, check_claim, open_window
 from pegboard.rules.cribbage.phases.phase import PhaseState, illegal, not_your_turn
 from pegboard.rules.cribbage.phases.show import Count, charge_zero, counts
@@ -47,7 +47,7 @@ class Showing(PhaseState):
         """What is being counted."""
         return self.counts[self.place]
 
-    def lay_open(self, events: list[Any]) -> None:
+    def lay_open(self, events: list[CribbageEvent]) -> None:
         """Show the next hand or the crib."""
         self.place += 1
         self.current.lay_open(events)
@@ -57,17 +57,17 @@ class Showing(PhaseState):
         """Return the seat that counts, then all who may call."""
         return (self.current.seat,) if self.window is None else self.window.callers
 
-    def choices(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the open claim, or pass and the open call."""
         if self.window is not None and seat in self.window.callers:
             return self.window.question
         return super().choices(seat)
 
-    def ask(self, seat: Seat) -> Choices:
+    def ask(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the open claim."""
         return Choices((CLAIM,), (0, self.table.setup.claim_show))
 
-    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def apply(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         """Claim, call or pass."""
         if seat not in self.to_act():
             raise not_your_turn(seat, self.to_act())
@@ -84,7 +84,7 @@ class Showing(PhaseState):
             raise illegal(move, "CALL muggins or PASS")
         return self.window is None and self._go_on(events)
 
-    def _claim(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def _claim(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         if type(move) is not Claim:
             raise illegal(move, "CLAIM the points of the cards shown")
         table, current = self.table, self.current
@@ -97,7 +97,7 @@ class Showing(PhaseState):
         self.window = open_window(table, claimed, current.cards, self.points)
         return False
 
-    def _go_on(self, events: list[Any]) -> bool:
+    def _go_on(self, events: list[CribbageEvent]) -> bool:
         """Charge a true zero, once the calls are over so that it tells nothing; show the next."""
         if not self.points and charge_zero(self.table, self.current.seat, events):
             return True
@@ -113,7 +113,7 @@ class Showing(PhaseState):
         return Counting(self.current.reason, self.current.seat, self.current.cards, None)
 
 
-def begin_show(table: Table, events: list[Any]) -> Showing:
+def begin_show(table: Table, events: list[CribbageEvent]) -> Showing:
     """Lay the first hand open."""
     phase = Showing(table)
     phase.begin()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from pegboard.rules.cards import NO_CARD, Card
+from pegboard.rules.cribbage.events import CribbageEvent
 from pegboard.rules.cribbage.moves import CribbageMove
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Counting, Phase, PlayedCard
@@ -30,7 +31,7 @@ class PhaseState:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.question: Choices | None = None
+        self.question: Choices[CribbageMove] | None = None
 
     def begin(self) -> None:
         """Take the phase up: work out what it starts with."""
@@ -43,7 +44,7 @@ class PhaseState:
         """Return the seats that are asked, ascending."""
         raise NotImplementedError
 
-    def choices(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices[CribbageMove]:
         """Return what a seat may do; NO_CHOICES where it is not asked."""
         if seat not in self.to_act():
             return NO_CHOICES
@@ -52,11 +53,11 @@ class PhaseState:
             question = self.question = self.ask(seat)
         return question
 
-    def ask(self, seat: Seat) -> Choices:
+    def ask(self, seat: Seat) -> Choices[CribbageMove]:
         """Return what the seat on turn may do."""
         raise NotImplementedError
 
-    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def apply(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         """Make a move. Raises `NotYourTurn` or `IllegalMove` and then changes nothing."""
         raise NotImplementedError
 
@@ -98,16 +99,16 @@ class Over(PhaseState):
         """Nobody is asked."""
         return ()
 
-    def choices(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices[CribbageMove]:
         """Nothing may be done."""
         return NO_CHOICES
 
-    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def apply(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         """Raise `MatchOver`."""
         raise MatchOver("the match is over")
 
 
-Step = Callable[[Table, list[Any]], PhaseState | None]
+Step = Callable[[Table, list[CribbageEvent]], PhaseState | None]
 """Begins a phase. Returns it, or None if it is over already because nobody had to be asked."""
 
 

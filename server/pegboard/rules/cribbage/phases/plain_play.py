@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pegboard.rules.cards import NO_CARD, RANK, VALUE
-from pegboard.rules.cribbage.events import Counted, Reason
+from pegboard.rules.cribbage.events import Counted, CribbageEvent, Reason
 from pegboard.rules.cribbage.joker_rules import LIMIT
 from pegboard.rules.cribbage.made_once import CARD_PLAYED, COUNT_ENDED, PLAIN_PLAYS, PLAYED, WENT_GO
-from pegboard.rules.cribbage.moves import GO, Play
+from pegboard.rules.cribbage.moves import GO, CribbageMove, Play
 from pegboard.rules.cribbage.phases.phase import NO_CHOICES
 from pegboard.rules.cribbage.phases.play import Playing
 from pegboard.rules.cribbage.scoring.pegging import peg_points
@@ -41,7 +41,7 @@ class PlainPlaying(Playing):
         phase.key = self.key
         return phase
 
-    def choices(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the playable cards, or the go where the seat says it itself."""
         if seat != self.turn:
             return NO_CHOICES
@@ -56,7 +56,7 @@ class PlainPlaying(Playing):
             question = self.question = choices_of((tuple(plays) or _GO_ONLY, None))
         return question
 
-    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def apply(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         """Play a card or say go. What is not a plain legal card is left to the slower way."""
         table = self.table
         hand = table.hands[self.turn]
@@ -94,7 +94,7 @@ class PlainPlaying(Playing):
             setup.pegged[key] = points
         return points
 
-    def _end_count(self, events: list[Any]) -> bool:
+    def _end_count(self, events: list[CribbageEvent]) -> bool:
         """Give the point for the last card and begin the next count, if any."""
         table, last, running = self.table, self.last, self.running
         hands, lefts = table.hands, table.setup.lefts
@@ -113,7 +113,7 @@ class PlainPlaying(Playing):
         self.running = self.gone = 0
         return False
 
-    def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
+    def _pass_on(self, seat: Seat, events: list[CribbageEvent]) -> bool:
         """Find who plays next: a hand is playable if its lowest card is."""
         setup, hands, last = self.table.setup, self.table.hands, self.last
         lefts, room = setup.lefts, LIMIT - self.running

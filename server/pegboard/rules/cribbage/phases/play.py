@@ -8,6 +8,7 @@ from pegboard.rules.cards import NO_CARD, VALUE, Card
 from pegboard.rules.cribbage.events import (
     CardPlayed,
     Counted,
+    CribbageEvent,
     Reason,
 )
 from pegboard.rules.cribbage.joker_rules import LIMIT
@@ -16,7 +17,7 @@ from pegboard.rules.cribbage.made_once import (
     COUNT_ENDED,
     WENT_GO,
 )
-from pegboard.rules.cribbage.moves import GO, Go, Play
+from pegboard.rules.cribbage.moves import GO, CribbageMove, Go, Play
 from pegboard.rules.cribbage.phases.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
 from pegboard.rules.cribbage.scoring.pegging import peg_points
 from pegboard.rules.cribbage.table import Table
@@ -62,7 +63,7 @@ class Playing(PhaseState):
         """Return the one seat on turn."""
         return ALONE[self.turn]
 
-    def choices(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the playable cards, or the go where the seat says it itself."""
         if seat != self.turn:
             return NO_CHOICES
@@ -71,12 +72,12 @@ class Playing(PhaseState):
             question = self.question = self.ask(seat)
         return question
 
-    def ask(self, seat: Seat) -> Choices:
+    def ask(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the playable cards, or the go."""
         plays = self.table.setup.joker_rules.plays(self.table.hands[seat], self.running)
         return Choices(tuple(plays) or (GO,))
 
-    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def apply(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         """Play a card or say go."""
         if seat != self.turn:
             raise not_your_turn(seat, self.to_act())
@@ -89,7 +90,7 @@ class Playing(PhaseState):
             return True
         return self._pass_on(seat, events)
 
-    def _go(self, seat: Seat, move: Go, events: list[Any]) -> bool:
+    def _go(self, seat: Seat, move: Go, events: list[CribbageEvent]) -> bool:
         """Say go, which only a seat may that cannot play (R-C3.3)."""
         if self.table.setup.joker_rules.can_play(self.table.hands[seat], self.running):
             raise illegal(move, "you can play a card, so you must")
@@ -121,7 +122,7 @@ class Playing(PhaseState):
     def _count_with(self, card: Card) -> int:
         return self.running + VALUE[card]
 
-    def _lay(self, seat: Seat, move: Play, card: Card, events: list[Any]) -> None:
+    def _lay(self, seat: Seat, move: Play, card: Card, events: list[CribbageEvent]) -> None:
         """Put the card on the table."""
         table = self.table
         table.hands[seat].remove(move.card)
@@ -133,7 +134,7 @@ class Playing(PhaseState):
         self.last = seat
         events.append(CardPlayed(seat, move.card, move.declared, self.running))
 
-    def _peg_card(self, seat: Seat, move: Play, events: list[Any]) -> bool:
+    def _peg_card(self, seat: Seat, move: Play, events: list[CribbageEvent]) -> bool:
         """Peg what the last card scored; return whether the game is over."""
         rules = self.table.setup.rules
         points = peg_points(self.cards, self.running, rules)
@@ -142,7 +143,7 @@ class Playing(PhaseState):
         counted = Counted(tuple(self.cards), NO_CARD, self.running, rules)
         return self.table.peg(seat, points, Reason.PLAY, counted, events)
 
-    def _pass_on(self, seat: Seat, events: list[Any]) -> bool:
+    def _pass_on(self, seat: Seat, events: list[CribbageEvent]) -> bool:
         """Find who plays next, saying forced gos on the way; return whether the play is over.
 
         The count ends when the search comes back to the seat of the last card and that cannot play
@@ -166,7 +167,7 @@ class Playing(PhaseState):
             if seat == self.last:
                 return self._end_count(events)
 
-    def _end_count(self, events: list[Any]) -> bool:
+    def _end_count(self, events: list[CribbageEvent]) -> bool:
         """Give the point for the last card and begin the next count, if any."""
         events.append(COUNT_ENDED[self.last][self.running])
         reason, points = self._settlement()

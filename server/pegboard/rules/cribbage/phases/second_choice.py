@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pegboard.rules.cards import Card
-from pegboard.rules.cribbage.events import Gifted, SplitMade
-from pegboard.rules.cribbage.moves import CardsMove, Gift, Split
+from pegboard.rules.cribbage.events import CribbageEvent, Gifted, SplitMade
+from pegboard.rules.cribbage.moves import CardsMove, CribbageMove, Gift, Split
 from pegboard.rules.cribbage.phases.discard import Discarding, sets_of, take
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.game import Choices, Seat
@@ -35,14 +35,14 @@ class TwoChoices(Discarding):
         phase.second = self.second
         return phase
 
-    def choices(self, seat: Seat) -> Choices:
+    def choices(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the discards, then the sets of four."""
         if seat in self.second and seat not in self.questions:
             sets = sets_of(self.table.hands[seat], _FOUR)
             self.questions[seat] = Choices(tuple(map(self.kind, sets)))
         return super().choices(seat)
 
-    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def apply(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         """Lay cards away, or choose four."""
         if seat not in self.second:
             return super().apply(seat, move, events)
@@ -51,13 +51,13 @@ class TwoChoices(Discarding):
         self.choose(seat, cards, rest, events)
         return super().finish(seat, events)
 
-    def finish(self, seat: Seat, events: list[Any]) -> bool:
+    def finish(self, seat: Seat, events: list[CribbageEvent]) -> bool:
         """Go on to the second choice instead."""
         self.second += (seat,)
         return False
 
     def choose(
-        self, seat: Seat, cards: tuple[Card, ...], rest: list[Card], events: list[Any]
+        self, seat: Seat, cards: tuple[Card, ...], rest: list[Card], events: list[CribbageEvent]
     ) -> None:
         """Carry the choice out."""
         raise NotImplementedError
@@ -71,7 +71,7 @@ class Splitting(TwoChoices):
     kind = Split
 
     def choose(
-        self, seat: Seat, cards: tuple[Card, ...], rest: list[Card], events: list[Any]
+        self, seat: Seat, cards: tuple[Card, ...], rest: list[Card], events: list[CribbageEvent]
     ) -> None:
         """Take the hand of the play and put the other aside."""
         self.table.hands[seat] = list(cards)
@@ -98,7 +98,7 @@ class Giving(TwoChoices):
         return phase
 
     def choose(
-        self, seat: Seat, cards: tuple[Card, ...], rest: list[Card], events: list[Any]
+        self, seat: Seat, cards: tuple[Card, ...], rest: list[Card], events: list[CribbageEvent]
     ) -> None:
         """Keep the rest; the gifts change hands with the last choice, in seat order."""
         table = self.table

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
-from pegboard.rules.cribbage.events import Counted, CribShown, HandShown, Reason
+from pegboard.rules.cribbage.events import Counted, CribbageEvent, CribShown, HandShown, Reason
 from pegboard.rules.cribbage.phases.deal import SOLITAIRE_DEALS
 from pegboard.rules.cribbage.scoring.show import show_points
 from pegboard.rules.cribbage.table import Table
@@ -31,7 +31,7 @@ class Count(NamedTuple):
         """Return the true points."""
         return show_points(self.effective, self.starter, self.reason is _CRIB, table.setup.rules)
 
-    def lay_open(self, events: list[Any]) -> None:
+    def lay_open(self, events: list[CribbageEvent]) -> None:
         """Show the cards."""
         if self.reason is _CRIB:
             events.append(CribShown(self.seat, self.cards))
@@ -67,7 +67,7 @@ def _bind(cards: tuple[Card, ...], bound: tuple[Card, ...]) -> tuple[Card, ...]:
     return (*others, *bound, *(JOKER,) * free)
 
 
-def count_all(table: Table, events: list[Any]) -> None:
+def count_all(table: Table, events: list[CribbageEvent]) -> None:
     """Count everything, stopping where somebody goes out (R-C2.4)."""
     rules = table.setup.rules
     for count in counts(table):
@@ -81,7 +81,7 @@ def count_all(table: Table, events: list[Any]) -> None:
             return
 
 
-def charge_zero(table: Table, seat: Seat, events: list[Any]) -> bool:
+def charge_zero(table: Table, seat: Seat, events: list[CribbageEvent]) -> bool:
     """Let a hand or crib of 0 cost what the variant says, penalty first (R-C9.12).
 
     Returns whether the game is over.
@@ -96,7 +96,7 @@ def charge_zero(table: Table, seat: Seat, events: list[Any]) -> bool:
     return False
 
 
-def _penalty(table: Table, seat: Seat, events: list[Any]) -> bool:
+def _penalty(table: Table, seat: Seat, events: list[CribbageEvent]) -> bool:
     """Give 1 to every opposing side, in seat order left of the zero hand."""
     setup = table.setup
     paid = set()
@@ -109,7 +109,7 @@ def _penalty(table: Table, seat: Seat, events: list[Any]) -> bool:
     return False
 
 
-def count_solitaire(table: Table, events: list[Any]) -> None:
+def count_solitaire(table: Table, events: list[CribbageEvent]) -> None:
     """Count both hands, in the order in which they were dealt, and the crib (R-C7.1)."""
     table.kept[0], table.second_hands[0] = table.second_hands[0], table.kept[0]
     table.hands[0] = []

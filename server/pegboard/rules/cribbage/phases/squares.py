@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from pegboard.rules.cards import NO_CARD, Card
-from pegboard.rules.cribbage.events import CardPlaced, CardTurned, Counted, HandShown, Reason
-from pegboard.rules.cribbage.moves import Place
+from pegboard.rules.cribbage.events import (
+    CardPlaced,
+    CardTurned,
+    Counted,
+    CribbageEvent,
+    HandShown,
+    Reason,
+)
+from pegboard.rules.cribbage.moves import CribbageMove, Place
 from pegboard.rules.cribbage.phases.deal import shuffle
 from pegboard.rules.cribbage.phases.phase import PhaseState, illegal, not_your_turn
 from pegboard.rules.cribbage.scoring.show import show_points
@@ -36,12 +43,12 @@ class Filling(PhaseState):
         """Return the only seat."""
         return (0,)
 
-    def ask(self, seat: Seat) -> Choices:
+    def ask(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the empty cells."""
         cells = zip(_PLACES, self.table.grid, strict=True)
         return Choices(tuple(place for place, card in cells if card == NO_CARD))
 
-    def apply(self, seat: Seat, move: Any, events: list[Any]) -> bool:
+    def apply(self, seat: Seat, move: Any, events: list[CribbageEvent]) -> bool:
         """Put the card into a cell and turn the next."""
         if seat:
             raise not_your_turn(seat, self.to_act())
@@ -66,7 +73,7 @@ class Filling(PhaseState):
         return self.table.order[self.table.place]
 
 
-def lay_out(table: Table, events: list[Any]) -> Filling:
+def lay_out(table: Table, events: list[CribbageEvent]) -> Filling:
     """Shuffle and turn the first card."""
     table.deal += 1
     table.clear()
@@ -77,7 +84,7 @@ def lay_out(table: Table, events: list[Any]) -> Filling:
     return phase
 
 
-def count_lines(table: Table, events: list[Any]) -> None:
+def count_lines(table: Table, events: list[CribbageEvent]) -> None:
     """Count rows 0 to 3, then columns 0 to 3, each as a hand; the game is over with that."""
     grid, rules = table.grid, table.setup.rules
     rows = [grid[SIDE * row : SIDE * row + SIDE] for row in range(SIDE)]

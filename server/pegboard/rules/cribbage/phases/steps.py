@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
+from pegboard.rules.cribbage.events import CribbageEvent
 from pegboard.rules.cribbage.forms import (
     CANADIAN_DOUBLES,
     LONE_CRIB,
@@ -68,7 +68,7 @@ def _playing(setup: Setup, fast: bool) -> type[PhaseState]:
 def _asking(kind: type[PhaseState]) -> Step:
     """Return a step that asks seats for moves."""
 
-    def ask(table: Table, events: list[Any]) -> PhaseState:
+    def ask(table: Table, events: list[CribbageEvent]) -> PhaseState:
         phase = kind(table)
         phase.begin()
         return phase
