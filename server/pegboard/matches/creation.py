@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pegboard.errors import AlreadyExists, InvalidRequest
 from pegboard.matches.clock import MILLISECOND
-from pegboard.matches.match import Match
+from pegboard.matches.match import Match, MatchIdentity
 from pegboard.matches.registry import MATCH_ID, Registry
 from pegboard.matches.running import AnyMatch, RunningMatch
 from pegboard.matches.settings import HostSettings
@@ -195,7 +195,8 @@ class Creation:
             rules_version=version,
             create_time=now,
         )
-        return row, PlannedMatch(Match(match_id, key, spec, seed, now, version), game)
+        identity = MatchIdentity(match_id, key, spec, seed, now, version)
+        return row, PlannedMatch(Match(identity), game)
 
     def _spec(self, spec: MatchSpec, match_id: str) -> MatchSpec:
         """Return the spec with defaults filled in and the seed taken out."""

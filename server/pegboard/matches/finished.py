@@ -59,7 +59,7 @@ class FinishedMatch(Match):
         recent: Sequence[Any] = (),
         answered: Sequence[AnsweredTurn | None] = (),
     ) -> None:
-        super().__init__(*match.identity)
+        super().__init__(match.identity)
         self.result = ending.result
         self.end_time = ending.time
         self.archive = archive

@@ -6,7 +6,7 @@ is over a `finished.FinishedMatch`; both know their game only by the contract of
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegboard.matches.log import lines_of
 from pegboard.matches.spec import MatchSpec
@@ -15,37 +15,36 @@ from pegboard.rules.shuffle import SeededChance, commitment
 from pegboard.rules.versions import edition_of
 
 
-class Match:
-    """A match as it was asked for.
+class MatchIdentity(NamedTuple):
+    """All of a match that never changes.
 
     `spec` never holds the seed; `seed` goes into records only. `key` orders matches by creation.
     """
 
-    __slots__ = ("create_time", "id", "key", "rules_version", "seed", "spec")
+    id: str
+    key: int
+    spec: MatchSpec
+    seed: bytes
+    create_time: float
+    rules_version: str
 
-    def __init__(
-        self,
-        id: str,
-        key: int,
-        spec: MatchSpec,
-        seed: bytes,
-        create_time: float,
-        rules_version: str,
-    ) -> None:
-        self.id = id
-        self.key = key
-        self.spec = spec
-        self.seed = seed
-        self.create_time = create_time
-        self.rules_version = rules_version
+
+class Match:
+    """A match as it was asked for. The fields are those of its identity."""
+
+    __slots__ = ("create_time", "id", "identity", "key", "rules_version", "seed", "spec")
+
+    def __init__(self, identity: MatchIdentity) -> None:
+        self.identity = identity
+        self.id = identity.id
+        self.key = identity.key
+        self.spec = identity.spec
+        self.seed = identity.seed
+        self.create_time = identity.create_time
+        self.rules_version = identity.rules_version
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id} {self.spec.variant} {'/'.join(self.spec.bots)}>"
-
-    @property
-    def identity(self) -> tuple[str, int, MatchSpec, bytes, float, str]:
-        """All that never changes, in the order of the arguments."""
-        return self.id, self.key, self.spec, self.seed, self.create_time, self.rules_version
 
     @property
     def commitment(self) -> bytes:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pegboard.errors import InvalidRequest, UnknownMatch
 from pegboard.matches.finished import Archive, FinishedMatch, MatchEnding
-from pegboard.matches.match import Match
+from pegboard.matches.match import Match, MatchIdentity
 from pegboard.matches.running import AnyMatch, RunningMatch
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import MatchSpec
@@ -173,7 +173,8 @@ def _size(match: FinishedMatch) -> int:
 def match_of(row: Row) -> Match:
     """Return the match of a row as it was asked for."""
     spec = read_spec(row.spec, row.label)
-    return Match(row.id, row.key, spec, row.seed, row.create_time, row.rules_version)
+    identity = MatchIdentity(row.id, row.key, spec, row.seed, row.create_time, row.rules_version)
+    return Match(identity)
 
 
 def _token(key: int) -> str:

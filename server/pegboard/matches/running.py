@@ -147,7 +147,7 @@ class RunningMatch(Match):
 
     def __init__(self, match: Match, game: Game, spare_ns: int) -> None:
         """Deal. Raises `SeatsError`, and `RecordError` for rules that are not known here."""
-        super().__init__(*match.identity)
+        super().__init__(match.identity)
         self.game = game
         self.created_ns = 0
         self.created_lag_ns = 0
@@ -292,7 +292,7 @@ class LostMatch(Match):
     __slots__ = ("_ending", "_moves")
 
     def __init__(self, match: Match, ending: MatchEnding, moves: str) -> None:
-        super().__init__(*match.identity)
+        super().__init__(match.identity)
         self._ending = ending
         self._moves = moves
 
