@@ -84,7 +84,7 @@ class Answers:
         except Exception:
             return self._fault(match)
         now_ns = self._now_ns()
-        self._bots.of(bot).closed(turn, now_ns)
+        self._bots.known[bot].closed(turn, now_ns)
         clock = seated.clock
         if clock.started_ns:
             clock.stop(now_ns, self._deadlines.lag_ns, self._refill_ns, self._spare_ns)

@@ -93,7 +93,9 @@ class BotState:
     def opened(self, turn: OpenTurn, now_ns: int) -> None:
         """Take a turn that may be told: its clock starts if the bot is present and has room."""
         turns = self.turns
-        if (self.mailbox is not None or self.polls) and turns.has_room():
+        most = turns.most
+        # `present` and `has_room`, without their calls: this runs for every turn.
+        if (self.mailbox is not None or self.polls) and (not most or turns.running < most):
             turns.start(turn, now_ns)
             self.wake()
         else:
@@ -217,7 +219,10 @@ def _taken(turn: OpenTurn) -> bool:
 
 
 class Bots:
-    """All bots of which something is known, by name. `listening`: a bot has ever asked for events."""
+    """All bots of which something is known, by name: all of running matches are.
+
+    `listening`: a bot has ever asked for events.
+    """
 
     def __init__(self, clocks: TurnClocks, now_ns: Callable[[], int]) -> None:
         self.known: dict[str, BotState] = {}

@@ -50,7 +50,7 @@ class Publishing:
 
     def turn(self, turn: OpenTurn, now_ns: int) -> None:
         """Let a turn go to its bot."""
-        self._bots.of(turn.seated.name).opened(turn, now_ns)
+        self._bots.known[turn.seated.name].opened(turn, now_ns)
 
     def events(self, match: RunningMatch, count: int) -> None:
         """Let the first `count` events be seen."""

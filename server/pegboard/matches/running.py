@@ -6,6 +6,7 @@ When clocks run and who is told is decided above, in `turns`, `timeouts` and `pu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pegboard.matches.clock import SeatClock
@@ -102,12 +103,6 @@ class SeatedBot:
         self.last: OpenTurn | None = None
         self.overdue: Overdue | None = None
         self.absence: Absence | None = None
-
-    def ask(self, choices: Choices) -> OpenTurn:
-        """Open the next turn."""
-        self.asked += 1
-        self.turn = turn = OpenTurn(self, self.asked, choices)
-        return turn
 
 
 class Overdue(NamedTuple):
@@ -233,25 +228,28 @@ class RunningMatch(Match):
         seated.last = turn
         return move
 
-    def ask(self, acting: tuple[Seat, ...]) -> tuple[list[OpenTurn], list[OpenTurn]]:
+    def ask(self, acting: tuple[Seat, ...]) -> tuple[list[OpenTurn], Sequence[OpenTurn]]:
         """Open the turns of the seats that are to act; return the new turns and the withdrawn ones.
 
         A turn stands as long as its `Choices` are the same object (`rules.game.State.choices`).
         """
-        opened, withdrawn = [], []
+        opened: list[OpenTurn] = []
+        withdrawn: tuple[OpenTurn, ...] = ()  # nearly always: no list for it
         for seated in self.seats:
             turn = seated.turn
             if seated.seat not in acting:
                 if turn is not None:
-                    withdrawn.append(turn)
+                    withdrawn += (turn,)
                     seated.turn = None
                 continue
             choices = self.state.choices(seated.seat)
             if turn is not None:
                 if turn.question is choices:
                     continue
-                withdrawn.append(turn)
-            opened.append(seated.ask(choices))
+                withdrawn += (turn,)
+            seated.asked += 1
+            seated.turn = turn = OpenTurn(seated, seated.asked, choices)
+            opened.append(turn)
         return opened, withdrawn
 
     def withdraw(self) -> list[OpenTurn]:
