@@ -114,7 +114,8 @@ def test_importing_the_rules_loads_no_grpc() -> None:
     """A search bot can use the rules without the service's weight."""
     code = (
         "import sys, pegboard.rules.catalog;"
-        "assert not {'grpc', 'google.protobuf', 'numpy', 'asyncio', 'typing_extensions'} & set(sys.modules)"
+        "assert not {'grpc', 'google.protobuf', 'numpy', 'asyncio', 'typing_extensions'}"
+        " & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
