@@ -7,9 +7,12 @@ import sys
 import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from pegboard.arena.config import Config, ConfigError
+from pegboard.arena.config_checks import checked
+from pegboard.arena.config_reader import config_of
 from pegboard.arena.continuation import blocks_of, changed_key
 from pegboard.runner.tournament_file import load, parse
 
@@ -70,7 +73,7 @@ def test_options_may_be_written_as_toml_values() -> None:
 
 
 def test_a_command_is_found_beside_the_file(tmp_path: Path) -> None:
-    """A path in a command is relative to the folder of the file, not to where one stands."""
+    """A path in a command is relative to the folder of the file, not to the working folder."""
     script = tmp_path / "bot.sh"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
@@ -78,6 +81,28 @@ def test_a_command_is_found_beside_the_file(tmp_path: Path) -> None:
     (tmp_path / "b.py").write_text("")
     config = config_in(text, tmp_path / "cup.toml")
     assert config.bots[0].command == (str(script), sys.executable)
+
+
+def test_a_tournament_needs_no_file() -> None:
+    """From a dictionary or a struct, as a request brings it; a problem names its key."""
+    raw = {
+        "name": "cup",
+        "bots": [{"name": "a", "command": ["x"]}, {"name": "b", "command": ["x"]}],
+        "events": [{"variant": "cribbage", "blocks": 2}],
+    }
+    config = config_of(raw)
+    assert config.bots[0].command == ("x",), "programs are not looked for"
+    assert checked(config) == (config, [])
+    broken = msgspec.structs.replace(config, concurrency=0, bots=config.bots[:1])
+    assert checked(broken)[1] == [
+        "concurrency: 0 is not in 1 to 100000",
+        'event 1 ("cribbage"): needs at least two bots',
+    ]
+    with pytest.raises(ConfigError) as caught:
+        config_of({**raw, "events": [{"variant": "cribbage", "blokcs": 2}]})
+    assert caught.value.problems == (
+        'event 1 ("cribbage"), blokcs: unknown key; did you mean "blocks"?',
+    )
 
 
 def test_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
@@ -252,7 +277,7 @@ def test_every_problem_gets_a_sentence(text: str, expected: list[str]) -> None:
 
 
 def test_all_problems_are_told_at_once() -> None:
-    """Who mends a file wants to do it once."""
+    """So the file can be mended at once."""
     text = GOOD.replace('name = "b"', 'name = "a"')
     text = text.replace('"cribbage"', '"whist"')
     assert len(problems(text)) == 2

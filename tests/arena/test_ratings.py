@@ -159,7 +159,7 @@ def test_a_bot_that_wins_everything_stays_finite(blocks: int) -> None:
     assert first.elo_low < first.elo < first.elo_high
 
 
-def test_bots_that_never_met_anybody_do_not_disturb() -> None:
+def test_bots_without_matches_do_not_change_the_others() -> None:
     """They stand last with zeros; the others are rated as if they were not there."""
     blocks = [*[block(1, 0.5)] * 5, *[block(0, 1)] * 3]
     alone, among = rated("ab", *blocks), rated("abz", *blocks)
@@ -315,10 +315,10 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         (200, (0.4, 0.0), 0.93, 0.97),
     ],
 )
-def test_ratings_keep_their_promise_with_few_blocks_and_many(
+def test_intervals_hold_with_few_blocks_and_with_many(
     blocks: int, strengths: tuple[float, ...], low: float, high: float
 ) -> None:
-    """Also between bots that differ much, and where a bootstrap of two blocks knows nothing."""
+    """Also between bots that differ much, and with two blocks, too few for a bootstrap."""
     assert low <= coverage(blocks, strengths, 600)[1] <= high
 
 

@@ -94,7 +94,7 @@ def rotations(seats: int, *, repeat: bool = False, blocks: int = 12) -> Contest:
     )
 
 
-def test_rotations_seat_everybody_everywhere_once() -> None:
+def test_rotations_give_every_bot_every_seat_once() -> None:
     """For many seats all orders are too many; rotations keep the seats even."""
     (pairing,) = plan(4, rotations(4)).pairings
     assert orders(pairing) == (
@@ -159,7 +159,7 @@ def test_few_bots_can_fill_many_seats() -> None:
 
 
 def test_a_block_shares_its_deals_and_no_two_blocks_do() -> None:
-    """Seed and nonce are the block's, whoever sits where."""
+    """Seed and nonce are the block's, in every seat order."""
     fixtures = list(plan(3, TWO))
     shared = Counter((fixture.seed, fixture.nonce) for fixture in fixtures)
     assert set(shared.values()) == {2}

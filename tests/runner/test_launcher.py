@@ -173,7 +173,7 @@ def test_a_runner_that_is_suspended_holds_no_program_up(tmp_path: Path) -> None:
 
 
 async def test_a_bot_has_limits(tmp_path: Path) -> None:
-    """No core files, few open files, files of bounded size; memory only where it is asked for."""
+    """No core files, few open files, files of bounded size; memory only if `memory_mb` says so."""
     limits = bot_limits(3)
     with launching() as launcher:
         process = await launcher.start(
@@ -225,7 +225,7 @@ async def test_too_many_open_files_are_one_sentence(tmp_path: Path) -> None:
 
 
 async def test_stopping_is_asked_for_before_it_is_done(tmp_path: Path) -> None:
-    """SIGTERM first; SIGKILL for who does not listen."""
+    """SIGTERM first; SIGKILL for a program that ignores it."""
     ready = "print('ready', flush=True); time.sleep(600)"
     polite = f"import signal,sys,time; signal.signal(15, lambda *a: sys.exit(7)); {ready}"
     deaf = f"import signal,time; signal.signal(15, signal.SIG_IGN); {ready}"
@@ -271,7 +271,7 @@ async def test_memory_can_be_limited(tmp_path: Path) -> None:
 
 
 def test_a_runner_that_is_killed_leaves_nothing_behind(tmp_path: Path) -> None:
-    """With -9, so that nothing of the runner's own can run: processes and folder are gone."""
+    """With SIGKILL, which no code of the runner can handle: processes and folder are gone."""
     run_id = secrets.token_hex(8)
     folder = tmp_path / "spare"
     folder.mkdir()

@@ -92,7 +92,7 @@ async def test_an_answer_ends_the_wait(notes: list[str]) -> None:
 
 
 async def test_nothing_counts_while_nothing_is_asked(notes: list[str]) -> None:
-    """Nor at a server of the run's own, which its server keeps alive."""
+    """Nor at a server of the run's own, which its handle keeps alive."""
     never = asyncio.get_running_loop().create_future()
     own = Patience(Somewhere(), "host:1", 0, notes.append)
     idle = Patience(Somewhere(), "host:1", 0.05, notes.append)

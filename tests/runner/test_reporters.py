@@ -95,7 +95,7 @@ def test_the_table_reads_as_a_table() -> None:
     assert "three: 3 seats, 12 matches" in text
 
 
-def test_cells_are_explained_where_there_are_some() -> None:
+def test_cells_are_explained_if_there_are_any() -> None:
     """The last line says what a cell of the crosstable is, if it was wide enough for one."""
     results = board().results("cup", "d")
     assert printed(results, 120)[-1].endswith("; a cell is the score against that bot")

@@ -133,7 +133,7 @@ def test_every_run_draws_a_secret_that_only_its_owner_can_read(tmp_path: Path) -
 
 
 def test_a_seed_makes_the_secret(tmp_path: Path) -> None:
-    """Where repetition is asked for: the same in every folder."""
+    """So the same file has the same deals in every folder."""
     with opened(tmp_path / "one", "seed = 7\n" + TEXT) as one:
         pass
     with opened(tmp_path / "two", "seed = 7\n" + TEXT) as two:
