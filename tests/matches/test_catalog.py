@@ -82,7 +82,6 @@ def needed(match: RunningMatch, seat: int) -> int:
 
 @pytest.mark.parametrize("variant", CATALOG)
 async def test_a_variant_is_played_stopped_resumed_and_proven(variant: str, tmp_path: Path) -> None:
-    """A variant is played stopped resumed and proven."""
     path = tmp_path / "store.db"
     rng = random.Random(variant)
     for seats in CATALOG[variant].game.seats:

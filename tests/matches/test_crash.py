@@ -59,7 +59,6 @@ async def check(path: Path, durability: Durability, said: list[str]) -> None:
 
 @pytest.mark.parametrize("durability", [Durability.STRICT, Durability.BATCHED])
 async def test_nothing_acknowledged_is_lost(durability: Durability, tmp_path: Path) -> None:
-    """Nothing acknowledged is lost."""
     path = tmp_path / "store.db"
     await check(path, durability, run_and_kill(path, durability, wait_s=0.2))
 
@@ -70,7 +69,6 @@ async def test_nothing_acknowledged_is_lost(durability: Durability, tmp_path: Pa
 async def test_nothing_is_lost_over_many_crashes(
     durability: Durability, seed: int, tmp_path: Path
 ) -> None:
-    """Nothing is lost over many crashes."""
     path = tmp_path / "store.db"
     rng = random.Random(seed)
     said = []

@@ -11,7 +11,6 @@ from pegboard.matches.rejection import Rejection, RejectionReason
 
 
 async def test_whatever_is_ready_travels_together_in_order() -> None:
-    """Whatever is ready travels together in order."""
     host = await opened()
     box = host.connect("a")
     matches = await host.create([request("a", "b", id=f"m{n}") for n in range(5)])
@@ -23,7 +22,6 @@ async def test_whatever_is_ready_travels_together_in_order() -> None:
 
 
 async def test_nothing_of_a_match_comes_before_its_start() -> None:
-    """Nothing of a match comes before its start."""
     host = await opened()
     box = host.connect("a")
     matches = await host.create([request("a", id=f"m{n}") for n in range(5)])
@@ -35,7 +33,6 @@ async def test_nothing_of_a_match_comes_before_its_start() -> None:
 
 
 async def test_no_more_turns_are_out_than_the_bot_wants() -> None:
-    """No more turns are out than the bot wants."""
     host = await opened()
     box = host.connect("a", max_open_turns=2)
     await host.create([request("a", id=f"m{n}") for n in range(3)])
@@ -55,7 +52,6 @@ async def test_no_more_turns_are_out_than_the_bot_wants() -> None:
 
 
 async def test_waiting_ends_with_something_to_take() -> None:
-    """Waiting ends with something to take."""
     host = await opened()
     box = host.connect("a")
     waiting = asyncio.create_task(box.wait())
@@ -67,7 +63,6 @@ async def test_waiting_ends_with_something_to_take() -> None:
 
 
 async def test_a_newer_connection_takes_over_with_all_open_turns() -> None:
-    """A newer connection takes over with all open turns."""
     host = await opened()
     old = host.connect("a")
     match = await host.begin("a", "a")
@@ -87,7 +82,6 @@ async def test_a_newer_connection_takes_over_with_all_open_turns() -> None:
 
 
 async def test_events_come_only_to_those_who_want_them_and_from_the_start() -> None:
-    """Events come only to those who want them and from the start."""
     host = await opened()
     deaf = host.connect("b")
     eager = host.connect("a", events=True)
@@ -113,7 +107,6 @@ async def test_events_come_only_to_those_who_want_them_and_from_the_start() -> N
 
 
 async def test_events_of_the_past_come_again_after_a_reconnect() -> None:
-    """Events of the past come again after a reconnect."""
     host = await opened()
     host.connect("a")
     match = await host.begin("a", "a")
@@ -121,7 +114,6 @@ async def test_events_of_the_past_come_again_after_a_reconnect() -> None:
 
 
 async def test_a_rejection_joins_the_next_delivery() -> None:
-    """A rejection joins the next delivery."""
     host = await opened()
     box = host.connect("a")
     rejection = Rejection(RejectionReason.STALE_TURN, "late", 0)
@@ -131,7 +123,6 @@ async def test_a_rejection_joins_the_next_delivery() -> None:
 
 
 async def test_a_poll_gets_untaken_turns_first_and_open_ones_again() -> None:
-    """A poll gets untaken turns first and open ones again."""
     host = await opened()
     waiting = asyncio.create_task(host.next_turn("a", "", 5))
     await settle()
@@ -150,7 +141,6 @@ async def test_a_poll_gets_untaken_turns_first_and_open_ones_again() -> None:
 
 
 async def test_a_poll_ends_without_a_turn_when_none_comes() -> None:
-    """A poll ends without a turn when none comes."""
     host = await opened()
     assert await host.next_turn("a", "", 0.01) is None
     waiting = asyncio.create_task(host.next_turn("a", "", 60))

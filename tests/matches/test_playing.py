@@ -48,7 +48,6 @@ async def result_of(host: Hosted, match: RunningMatch) -> Any:
 
 
 async def test_a_match_is_played_to_its_outcome() -> None:
-    """A match is played to its outcome."""
     host = await opened()
     boxes = {name: host.connect(name) for name in "ab"}
     match = await host.begin("a", "b")
@@ -72,7 +71,6 @@ async def test_a_match_is_played_to_its_outcome() -> None:
 
 
 async def test_a_bot_may_sit_at_several_seats_or_alone() -> None:
-    """A bot may sit at several seats or alone."""
     host = await opened()
     box = host.connect("a")
     both = await host.begin("a", "a", id="both")
@@ -85,7 +83,6 @@ async def test_a_bot_may_sit_at_several_seats_or_alone() -> None:
 
 
 async def test_a_listed_move_may_be_named_by_index_or_typed_with_or_without_its_number() -> None:
-    """A listed move may be named by index or typed with or without its number."""
     host, match, turn = await guarded()
     box = host.connect(match.spec.bots[1 - turn.seat])
     assert say(host, turn, move=Take(2)) is None
@@ -102,7 +99,6 @@ async def test_a_listed_move_may_be_named_by_index_or_typed_with_or_without_its_
 
 
 async def test_all_seats_of_a_phase_are_asked_at_once_and_keep_their_turns() -> None:
-    """All seats of a phase are asked at once and keep their turns."""
     host = await opened()
     box = host.connect("a")
     match = await host.begin("a", "a", "a")
@@ -117,7 +113,6 @@ async def test_all_seats_of_a_phase_are_asked_at_once_and_keep_their_turns() -> 
 
 
 async def test_a_turn_falls_when_its_question_becomes_another() -> None:
-    """A turn falls when its question becomes another."""
     host = await opened()
     box = host.connect("a")
     match = await host.begin("a", "a")
@@ -133,7 +128,6 @@ async def test_a_turn_falls_when_its_question_becomes_another() -> None:
 
 
 async def test_the_same_answer_again_is_accepted_and_another_is_stale() -> None:
-    """The same answer again is accepted and another is stale."""
     host, match, turn = await guarded()
     before = match.log.move_count
     assert say(host, turn, index=1) is None
@@ -145,7 +139,6 @@ async def test_the_same_answer_again_is_accepted_and_another_is_stale() -> None:
 
 
 async def test_the_last_answer_may_come_again_after_the_end() -> None:
-    """The last answer may come again after the end."""
     host, match, turn = await guarded(stones=3)
     assert say(host, turn, index=2) is None
     await host.stored()
@@ -158,7 +151,6 @@ async def test_the_last_answer_may_come_again_after_the_end() -> None:
 
 @pytest.mark.parametrize("turn_id", [0, 1, 3, 99])
 async def test_an_answer_to_no_open_turn_is_stale(turn_id: int) -> None:
-    """An answer to no open turn is stale."""
     host, match, turn = await guarded()
     bot = match.spec.bots[turn.seat]
     rejection = host.answer(bot, "m", turn.seat, turn_id, index=2)
@@ -174,7 +166,6 @@ async def test_an_answer_to_no_open_turn_is_stale(turn_id: int) -> None:
 async def test_an_answer_of_nobody_at_that_seat_is_refused(
     bot: str, match_id: str, seat: int
 ) -> None:
-    """An answer of nobody at that seat is refused."""
     host, _, turn = await guarded()
     for rejection in (
         host.answer(bot, match_id, seat, turn.turn_id, index=0),
@@ -200,7 +191,6 @@ ILLEGAL: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("answer", ILLEGAL, ids=str)
 async def test_an_illegal_answer_costs_an_attempt_and_nothing_else(answer: dict[str, Any]) -> None:
-    """An illegal answer costs an attempt and nothing else."""
     host, match, turn = await guarded()
     rejection = say(host, turn, **answer)
     assert rejection.reason is RejectionReason.ILLEGAL_MOVE
@@ -211,7 +201,6 @@ async def test_an_illegal_answer_costs_an_attempt_and_nothing_else(answer: dict[
 
 
 async def test_a_seat_forfeits_with_its_last_attempt() -> None:
-    """A seat forfeits with its last attempt."""
     host, match, turn = await guarded()
     left = [say(host, turn, **answer).attempts_left for answer in ILLEGAL[:3]]
     assert left == [2, 1, 0]
@@ -227,7 +216,6 @@ async def test_a_seat_forfeits_with_its_last_attempt() -> None:
 
 
 async def test_attempts_are_counted_by_the_turn() -> None:
-    """Attempts are counted by the turn."""
     host = await opened()
     box = host.connect("a")
     match = await host.begin("a", "a", illegal_move_limit=2)
@@ -251,7 +239,6 @@ async def test_the_first_claim_too_high_costs_nothing_and_the_second_stands_as_0
 
 
 async def test_an_honest_claim_after_one_too_high_counts() -> None:
-    """An honest claim after one too high counts."""
     host, match, turn = await guarded()
     assert say(host, turn, move=Claim(20)).reason is RejectionReason.CLAIM_TOO_HIGH
     assert say(host, turn, move=Claim(2)) is None
@@ -259,7 +246,6 @@ async def test_an_honest_claim_after_one_too_high_counts() -> None:
 
 
 async def test_each_question_has_its_own_claim_too_high() -> None:
-    """Each question has its own claim too high."""
     host = await opened()
     box = host.connect("a")
     match = await host.begin("a")
@@ -295,7 +281,6 @@ async def test_a_claim_too_high_never_stands_as_one_too_low_to_go_out() -> None:
 
 
 async def test_an_error_of_the_rules_ends_its_match_alone() -> None:
-    """An error of the rules ends its match alone."""
     host, match, turn = await guarded()
     other = await host.begin("a", "b", id="other")
     assert say(host, turn, move=Boom()).reason is RejectionReason.MATCH_OVER
@@ -307,7 +292,6 @@ async def test_an_error_of_the_rules_ends_its_match_alone() -> None:
 
 
 async def test_a_bot_resigns_once() -> None:
-    """A bot resigns once."""
     host, match, _ = await guarded()
     assert host.resign("a", "m", 0) is None
     assert host.resign("a", "m", 0) is None
@@ -320,7 +304,6 @@ async def test_a_bot_resigns_once() -> None:
 
 
 async def test_a_match_is_cancelled_without_a_result_and_a_finished_one_stays() -> None:
-    """A match is cancelled without a result and a finished one stays."""
     host, match, _ = await guarded()
     assert await host.cancel("m") is match.finished
     assert match.finished is not None
@@ -332,7 +315,6 @@ async def test_a_match_is_cancelled_without_a_result_and_a_finished_one_stays() 
 
 
 async def test_a_crash_is_reported_by_the_organiser() -> None:
-    """A crash is reported by the organiser."""
     host, match, _ = await guarded()
     with pytest.raises(UnknownSeat, match="no seat 2"):
         await host.forfeit("m", 2, "gone")

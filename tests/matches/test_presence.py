@@ -22,7 +22,6 @@ async def result_of(host: Hosted, match: RunningMatch) -> Result:
 
 
 async def test_a_match_to_which_nobody_comes_is_void() -> None:
-    """A match to which nobody comes is void."""
     host = await opened(settings=SETTINGS)
     match = await host.begin("a", "b", time_control=TimeControl(startup_ms=2000))
     await host.pass_s(2.1)
@@ -83,7 +82,6 @@ async def test_a_bot_that_was_there_for_a_moment_decides_the_match() -> None:
 
 
 async def test_one_that_left_and_one_that_never_came_have_no_winner() -> None:
-    """One that left and one that never came have no winner."""
     host = await opened(settings=SETTINGS)
     control = TimeControl(startup_ms=10_000, move_ms=60_000)
     match = await host.begin("a", "b", time_control=control)
@@ -95,7 +93,6 @@ async def test_one_that_left_and_one_that_never_came_have_no_winner() -> None:
 
 
 async def test_a_clock_that_runs_out_while_all_are_away_gives_no_win() -> None:
-    """A clock that runs out while all are away gives no win."""
     host = await opened(settings=SETTINGS)
     boxes = {name: host.connect(name) for name in "ab"}
     match = await host.begin("a", "b", time_control=TimeControl(move_ms=1000))
@@ -151,7 +148,6 @@ async def test_time_for_which_turns_wait_counts_at_the_limit() -> None:
 
 
 async def test_a_match_at_its_limit_to_which_nobody_came_is_void() -> None:
-    """A match at its limit to which nobody came is void."""
     host = await opened(settings=SETTINGS)
     match = await host.begin("a", "b", time_control=TimeControl(match_ms=4000))
     await host.pass_s(4.2)
@@ -200,7 +196,6 @@ async def test_a_turn_is_over_only_when_all_that_had_arrived_was_read() -> None:
 
 
 async def test_a_bot_that_sends_for_ever_loses_all_the_same() -> None:
-    """A bot that sends for ever loses all the same."""
     host = await opened(settings=SETTINGS)
     box = host.connect("a")
     match = await host.begin("a", time_control=TimeControl(move_ms=1000))
@@ -230,7 +225,6 @@ async def test_an_absence_is_over_only_when_all_that_had_arrived_was_read(came: 
 
 
 async def test_the_limit_of_a_match_waits_for_the_proof_too() -> None:
-    """The limit of a match waits for the proof too."""
     host = await opened(settings=SETTINGS)
     match = await host.begin("a", "b", time_control=TimeControl(match_ms=2000))
     probe = host.deadlines.probe = Proofs()

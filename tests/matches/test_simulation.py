@@ -294,7 +294,6 @@ def seeds(count: int) -> list[int]:
 
 @pytest.mark.parametrize("seed", seeds(6))
 async def test_any_schedule_keeps_every_promise(seed: int) -> None:
-    """Any schedule keeps every promise."""
     await simulate(seed, 1000, None, Durability.MEMORY)
 
 
@@ -303,12 +302,10 @@ async def test_any_schedule_keeps_every_promise(seed: int) -> None:
 async def test_any_schedule_survives_a_restart(
     seed: int, durability: Durability, tmp_path: Path
 ) -> None:
-    """Any schedule survives a restart."""
     await simulate(seed, 300, tmp_path / "store.db", durability)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", seeds(50))
 async def test_many_schedules_keep_every_promise(seed: int) -> None:
-    """Many schedules keep every promise."""
     await simulate(seed, 3000, None, Durability.MEMORY)

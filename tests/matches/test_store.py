@@ -82,7 +82,6 @@ BAD_FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 @pytest.mark.parametrize("kind", BAD_FILES)
 def test_a_bad_file_gets_one_clear_sentence(kind: str, tmp_path: Path) -> None:
-    """A bad file gets one clear sentence."""
     make, words = BAD_FILES[kind]
     path = tmp_path / "store.db"
     make(path)
@@ -93,19 +92,16 @@ def test_a_bad_file_gets_one_clear_sentence(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    """A missing folder is named."""
     with pytest.raises(StoreError, match=r"there is no folder .*nowhere"):
         open_store(tmp_path / "nowhere" / "store.db")
 
 
 def test_a_path_goes_with_durability() -> None:
-    """A path goes with durability."""
     with pytest.raises(StoreError, match="needs one"):
         open_store(None, Durability.STRICT)
 
 
 def test_a_second_process_is_refused_and_told_who_has_it(tmp_path: Path) -> None:
-    """A second process is refused and told who has it."""
     path = tmp_path / "store.db"
     store = open_store(path)
     code = (
@@ -167,7 +163,6 @@ async def test_a_running_match_goes_on_after_a_restart(
 
 
 async def test_the_order_of_finishing_survives(tmp_path: Path) -> None:
-    """The order of finishing survives."""
     path = tmp_path / "store.db"
     host = await opened(path, Durability.BATCHED)
     await host.create([request("a", id=f"m{n}") for n in range(4)])
@@ -184,7 +179,6 @@ async def test_the_order_of_finishing_survives(tmp_path: Path) -> None:
 
 
 async def test_a_match_that_no_longer_replays_ends_by_a_server_fault(tmp_path: Path) -> None:
-    """A match that no longer replays ends by a server fault."""
     path = tmp_path / "store.db"
     host = await opened(path, Durability.BATCHED)
     box = {"a": host.connect("a")}
@@ -243,7 +237,6 @@ async def test_a_journal_that_ends_with_its_match_gives_the_match_its_result(
 async def test_a_variant_that_is_gone_takes_only_its_matches_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A variant that is gone takes only its matches with it."""
     path = tmp_path / "store.db"
     host = await opened(path, Durability.BATCHED)
     await host.begin("a", id="over")
@@ -262,7 +255,6 @@ async def test_a_variant_that_is_gone_takes_only_its_matches_with_it(
 
 
 async def test_strict_publishes_turns_and_events_only_when_stored(tmp_path: Path) -> None:
-    """Strict publishes turns and events only when stored."""
     host = await opened(tmp_path / "store.db", Durability.STRICT)
     box = host.connect("a", events=True)
     match = await host.begin("a", "a")
@@ -283,7 +275,6 @@ async def test_strict_publishes_turns_and_events_only_when_stored(tmp_path: Path
 
 
 async def test_a_reconnect_does_not_show_a_strict_turn_before_its_time(tmp_path: Path) -> None:
-    """A reconnect does not show a strict turn before its time."""
     host = await opened(tmp_path / "store.db", Durability.STRICT)
     box = host.connect("a")
     await host.begin("a")
@@ -339,7 +330,6 @@ async def test_a_match_that_ends_in_recovery_costs_the_others_nothing(
 
 
 async def test_moves_are_stored_within_20_ms_though_nobody_waits(tmp_path: Path) -> None:
-    """Moves are stored within 20 ms though nobody waits."""
     path = tmp_path / "store.db"
     host = await opened(path, Durability.BATCHED)
     box = {"a": host.connect("a")}
@@ -391,7 +381,6 @@ async def test_what_somebody_is_told_is_synced(durability: Durability, tmp_path:
 async def test_the_journal_gives_way_to_a_snapshot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The journal gives way to a snapshot."""
     monkeypatch.setattr("pegboard.matches.commits.SNAPSHOT_BYTES", 400)
     path = tmp_path / "store.db"
     host = await opened(path, Durability.STRICT)
@@ -414,7 +403,6 @@ async def test_the_journal_gives_way_to_a_snapshot(
 async def test_turns_wait_for_a_store_that_is_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Turns wait for a store that is slow."""
     monkeypatch.setattr("pegboard.matches.commits.SLOW_S", 0.01)
     host = await opened(tmp_path / "store.db", Durability.BATCHED)
     box = {"a": host.connect("a")}
@@ -516,7 +504,6 @@ def test_a_file_that_is_not_a_store_keeps_its_rights(tmp_path: Path) -> None:
 
 
 def test_an_old_sqlite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An old sqlite is named."""
     monkeypatch.setattr("sqlite3.sqlite_version_info", (3, 31, 0))
     with pytest.raises(StoreError, match=r"too old; Python needs 3\.38\.0"):
         open_store(tmp_path / "store.db")
@@ -545,7 +532,6 @@ async def full_host(path: Path, patience_s: float) -> Full:
 async def test_a_full_disk_refuses_work_and_loses_nothing_when_there_is_room_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A full disk refuses work and loses nothing when there is room again."""
     monkeypatch.setattr("pegboard.matches.commits.RETRY_S", 0.01)
     path = tmp_path / "store.db"
     host = await full_host(path, patience_s=60)

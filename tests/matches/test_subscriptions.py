@@ -27,7 +27,6 @@ def ids(matches: list[RunningMatch]) -> list[str]:
 
 
 async def test_defaults_are_filled_in_and_the_seed_is_kept_apart() -> None:
-    """Defaults are filled in and the seed is kept apart."""
     host = await opened(settings=HostSettings(move_ms=7, startup_ms=8, illegal_move_limit=9))
     (match,) = await host.create(
         [CreateRequest(MatchSpec("heap", ("a",), time_control=TimeControl(0, 0, 0, 0), seed=b"x" * 32,
@@ -42,7 +41,6 @@ async def test_defaults_are_filled_in_and_the_seed_is_kept_apart() -> None:
 
 
 async def test_a_seed_is_drawn_where_none_is_given() -> None:
-    """A seed is drawn where none is given."""
     host = await opened()
     one, two = await host.create([request("a", seed=None), request("a", seed=None)])
     assert len(one.seed) == len(two.seed) == 32
@@ -69,7 +67,6 @@ BAD: list[tuple[CreateRequest, type[PegboardError], str]] = [
 async def test_all_of_a_batch_are_created_or_none(
     bad: CreateRequest, error: type[PegboardError], words: str
 ) -> None:
-    """All of a batch are created or none."""
     host = await opened()
     with pytest.raises(error, match=words):
         await host.create([request("a", id="good", request_id="r"), bad])
@@ -78,14 +75,12 @@ async def test_all_of_a_batch_are_created_or_none(
 
 
 async def test_a_batch_has_a_limit() -> None:
-    """A batch has a limit."""
     host = await opened(settings=HostSettings(batch_max=2))
     with pytest.raises(InvalidRequest, match="at most 2"):
         await host.create([request("a")] * 3)
 
 
 async def test_a_request_id_gives_the_same_match_again() -> None:
-    """A request id gives the same match again."""
     host = await opened()
     (first,) = await host.create([request("a", request_id="r")])
     again, other, twice, twin = await host.create(
@@ -104,7 +99,6 @@ async def test_a_request_id_gives_the_same_match_again() -> None:
 
 
 async def test_requests_at_the_same_time_make_one_match() -> None:
-    """Requests at the same time make one match."""
     host = await opened()
     made = await asyncio.gather(*[host.create([request("a", request_id="r")]) for _ in range(3)])
     assert len({match.id for (match,) in made}) == 1
@@ -115,7 +109,6 @@ async def test_requests_at_the_same_time_make_one_match() -> None:
 
 
 async def test_a_creation_goes_on_when_its_caller_goes_away() -> None:
-    """A creation goes on when its caller goes away."""
     host = await opened()
     creating = asyncio.create_task(host.create([request("a", id="m", request_id="r")]))
     await asyncio.sleep(0)
@@ -127,7 +120,6 @@ async def test_a_creation_goes_on_when_its_caller_goes_away() -> None:
 
 
 async def test_pages_are_newest_first_and_complete() -> None:
-    """Pages are newest first and complete."""
     host = await opened()
     await host.create([request("a", id=f"m{n}", label="odd" * (n % 2)) for n in range(7)])
     for n in (1, 2):
@@ -154,7 +146,6 @@ TOKENS = ["nonsense", "MjoxMg", "MTp4", "é", "=", "\0", "a" * 10**6, "\ud800", 
 
 @pytest.mark.parametrize("token", [*TOKENS, *(encoded(f"1:{number}") for number in NUMBERS)])
 async def test_a_strange_page_token_is_refused(token: str) -> None:
-    """A strange page token is refused."""
     host = await opened()
     with pytest.raises(InvalidRequest, match="page_token"):
         host.list(page_token=token)
@@ -176,7 +167,6 @@ async def test_any_page_token_gives_a_page_or_is_refused() -> None:
 
 
 async def test_finished_matches_leave_memory_and_are_still_there() -> None:
-    """Finished matches leave memory and are still there."""
     host = await opened(settings=HostSettings(finished_kept=2, events_kept=1))
     box = {"a": host.connect("a")}
     for n in range(5):
@@ -197,7 +187,6 @@ async def test_finished_matches_leave_memory_and_are_still_there() -> None:
 
 
 async def test_a_record_comes_only_when_the_match_is_over() -> None:
-    """A record comes only when the match is over."""
     host = await opened(settings=HostSettings(events_kept=0))
     match = await host.begin("a")
     assert await host.cancel("m") is match.finished
@@ -211,7 +200,6 @@ async def collect(host: Hosted, after: int = 0) -> list[int]:
 
 
 async def test_a_watcher_sees_all_events_once_and_then_the_end() -> None:
-    """A watcher sees all events once and then the end."""
     host = await opened()
     box = {"a": host.connect("a")}
     match = await host.begin("a", options={"stones": "400"})
@@ -233,7 +221,6 @@ async def test_a_watcher_sees_all_events_once_and_then_the_end() -> None:
 
 
 async def test_matches_are_told_in_the_order_of_finishing() -> None:
-    """Matches are told in the order of finishing."""
     host = await opened()
     await host.create([request("a", id=f"m{n}", label="ab"[n % 2]) for n in range(6)])
     for n in (3, 1):
@@ -264,7 +251,6 @@ async def test_matches_are_told_in_the_order_of_finishing() -> None:
 
 
 async def test_a_game_that_cannot_go_on_faults_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A game that cannot go on faults alone."""
     host = await opened()
     monkeypatch.setitem(GAMES, "heap", Heap(stones=0))
     monkeypatch.setattr("tests.matches.fakes.HeapState.outcome", lambda _: None)
@@ -275,7 +261,6 @@ async def test_a_game_that_cannot_go_on_faults_alone(monkeypatch: pytest.MonkeyP
 
 
 async def test_a_game_may_be_over_before_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A game may be over before a move."""
     host = await opened()
     monkeypatch.setitem(GAMES, "heap", Heap(stones=0))
     match = await host.begin("a", "b")
@@ -286,7 +271,6 @@ async def test_a_game_may_be_over_before_a_move(monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_a_broken_start_creates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broken start creates nothing."""
     host = await opened()
     monkeypatch.setitem(GAMES, "heap", Heap(broken=True))
     with pytest.raises(AssertionError):
@@ -296,7 +280,6 @@ async def test_a_broken_start_creates_nothing(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_log_forgets_old_events_but_not_their_digest() -> None:
-    """The log forgets old events but not their digest."""
     log = Log()
     texts = []
     for number in range(500):
@@ -312,7 +295,6 @@ def test_the_log_forgets_old_events_but_not_their_digest() -> None:
 
 @pytest.mark.parametrize("peek", [False, True])
 def test_the_log_tells_all_moves_whenever_it_is_asked(peek: bool) -> None:
-    """The log tells all moves whenever it is asked."""
     log = Log()
     moves = [f"{number % 2} TAKE {number}" for number in range(60)]
     for number in range(60):

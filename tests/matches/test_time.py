@@ -45,7 +45,6 @@ async def result_of(host: Hosted, match: RunningMatch) -> Result:
 
 
 async def test_a_turn_ends_after_cap_and_allowance() -> None:
-    """A turn ends after cap and allowance."""
     host, match, turns = await asked()
     assert say(host, turns[0]) is None
     await host.pass_s(1.1)
@@ -57,7 +56,6 @@ async def test_a_turn_ends_after_cap_and_allowance() -> None:
 
 
 async def test_an_answer_within_the_allowance_uses_it_up() -> None:
-    """An answer within the allowance uses it up."""
     host, match, turns = await asked()
     clock = match.seats[0].clock
     await host.pass_s(1.06)
@@ -66,7 +64,6 @@ async def test_an_answer_within_the_allowance_uses_it_up() -> None:
 
 
 async def test_the_loops_lateness_is_credited() -> None:
-    """The loop's lateness is credited."""
     host, match, turns = await asked()
     await host.pass_s(0.9)
     await host.pass_s(0.1, late_s=20)
@@ -76,7 +73,6 @@ async def test_the_loops_lateness_is_credited() -> None:
 
 
 async def test_a_turn_found_overdue_is_over_only_after_punctual_ticks() -> None:
-    """A turn found overdue is over only after punctual ticks."""
     host, match, turns = await asked()
     await host.pass_s(1.11)
     assert match.seats[0].overdue is not None
@@ -86,7 +82,6 @@ async def test_a_turn_found_overdue_is_over_only_after_punctual_ticks() -> None:
 
 
 async def test_a_loop_that_is_always_busy_ends_a_turn_at_last() -> None:
-    """A loop that is always busy ends a turn at last."""
     host, match, _ = await asked()
     for _ in range(400):
         await host.pass_s(0.01, late_s=0.01)
@@ -94,7 +89,6 @@ async def test_a_loop_that_is_always_busy_ends_a_turn_at_last() -> None:
 
 
 async def test_a_bank_is_charged_and_gets_its_increment() -> None:
-    """A bank is charged and gets its increment."""
     host, match, turns = await asked(TimeControl(bank_ms=2000, increment_ms=100, move_ms=1500))
     assert turns[0].time_ms(host.now_ns(), host.deadlines.lag_ns) == (1500, 2100)
     await host.pass_s(1.2)
@@ -104,7 +98,6 @@ async def test_a_bank_is_charged_and_gets_its_increment() -> None:
 
 
 async def test_an_empty_bank_ends_the_turn() -> None:
-    """An empty bank ends the turn."""
     host, match, turns = await asked(TimeControl(bank_ms=300, move_ms=9000))
     assert turns[0].time_ms(host.now_ns(), host.deadlines.lag_ns) == (300, 300)
     await host.pass_s(0.5)
@@ -129,7 +122,6 @@ async def test_a_later_turn_with_less_time_ends_at_its_own_time() -> None:
 
 
 async def test_the_heap_holds_one_entry_a_seat_however_many_turns() -> None:
-    """The heap holds one entry a seat however many turns."""
     host = await opened(settings=SETTINGS)
     box = host.connect("a")
     await host.begin("a", options={"stones": "200"})
@@ -141,7 +133,6 @@ async def test_the_heap_holds_one_entry_a_seat_however_many_turns() -> None:
 
 
 async def test_a_bot_that_never_comes_forfeits_by_disconnect() -> None:
-    """A bot that never comes forfeits by disconnect."""
     host = await opened(settings=SETTINGS)
     host.connect("a")
     match = await host.begin("a", "b", time_control=TimeControl(startup_ms=2000))
@@ -154,7 +145,6 @@ async def test_a_bot_that_never_comes_forfeits_by_disconnect() -> None:
 
 
 async def test_a_bot_that_is_away_too_long_forfeits() -> None:
-    """A bot that is away too long forfeits."""
     host = await opened(settings=SETTINGS)
     boxes = {name: host.connect(name) for name in "ab"}
     match = await host.begin("a", "b")
@@ -172,7 +162,6 @@ async def test_a_bot_that_is_away_too_long_forfeits() -> None:
 
 
 async def test_a_bot_that_left_before_the_match_has_the_time_to_start() -> None:
-    """A bot that left before the match has the time to start."""
     host = await opened(settings=SETTINGS)
     host.connect("a").close()
     await host.pass_s(0.01)
@@ -186,7 +175,6 @@ async def test_a_bot_that_left_before_the_match_has_the_time_to_start() -> None:
 
 
 async def test_a_clock_runs_on_while_the_bot_is_away() -> None:
-    """A clock runs on while the bot is away."""
     host = await opened(settings=SETTINGS)
     box = host.connect("a")
     host.connect("b")
@@ -206,7 +194,6 @@ async def test_a_clock_runs_on_while_the_bot_is_away() -> None:
 
 
 async def test_a_bot_without_a_stream_is_there_while_it_polls_or_thinks() -> None:
-    """A bot without a stream is there while it polls or thinks."""
     host = await opened(settings=SETTINGS)
     host.connect("b")
     match = await host.begin("a", "b", time_control=TimeControl(move_ms=20_000))
@@ -225,7 +212,6 @@ async def test_a_bot_without_a_stream_is_there_while_it_polls_or_thinks() -> Non
 
 @pytest.mark.parametrize("late_ms", [0, 1, 2])
 def test_small_lateness_is_no_lag(late_ms: int) -> None:
-    """Small lateness is no lag."""
     deadlines = Deadlines()
     deadlines.tick(10 * MS)
     deadlines.tick((20 + late_ms) * MS)
@@ -233,7 +219,6 @@ def test_small_lateness_is_no_lag(late_ms: int) -> None:
 
 
 def test_lateness_after_a_pause_is_no_lag() -> None:
-    """Lateness after a pause is no lag."""
     deadlines = Deadlines()
     deadlines.tick(10 * MS)
     deadlines.pause()
@@ -242,7 +227,6 @@ def test_lateness_after_a_pause_is_no_lag() -> None:
 
 
 def test_a_seat_without_a_bank_is_never_charged() -> None:
-    """A seat without a bank is never charged."""
     clock = SeatClock(TimeControl(move_ms=50), spare_ns=0)
     clock.start(0, 0)
     clock.stop(40 * MS, 0, refill_ns=0, spare_max_ns=0)

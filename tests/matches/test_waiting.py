@@ -114,7 +114,6 @@ async def test_only_so_many_clocks_run_as_the_stream_takes_turns() -> None:
 
 
 async def test_a_bot_that_holds_its_only_turn_loses_one_match_after_the_other() -> None:
-    """A bot that holds its only turn loses one match after the other."""
     host = await opened(settings=SETTINGS)
     box = host.connect("a", max_open_turns=1)
     matches = await begin(host, 5)
@@ -223,7 +222,6 @@ async def test_a_bot_that_only_answers_is_there_too() -> None:
 
 
 async def test_a_poll_ends_when_its_match_does() -> None:
-    """A poll ends when its match does."""
     host = await opened(settings=SETTINGS)
     host.connect("b")
     match = await host.begin("b", "a")
@@ -239,7 +237,6 @@ async def test_a_poll_ends_when_its_match_does() -> None:
 
 
 async def test_polls_do_not_pile_up() -> None:
-    """Polls do not pile up."""
     host = await opened(settings=replace(SETTINGS, polls_max=3))
     polls = [asyncio.create_task(host.next_turn("a", "", 60)) for _ in range(3)]
     await settle()

@@ -137,8 +137,8 @@ class Answers:
 
         Whether a claim is too high, or too low to go out, is all that a bot cannot know (R-C8.6,
         X-05): such a claim costs no attempt if it is within the range that the turn gave, which each
-        refusal narrows. It tells nothing that can be searched for: a second one that is too high
-        stands as 0 (`RunningMatch.play`), or the points reach the target, and that is known by then.
+        refusal narrows. A bot cannot find its true points by trying: a second claim that is too high
+        stands as 0 (`RunningMatch.play`), or the points reach the target, which the bot knows by then.
         """
         limit = seated.match.spec.illegal_move_limit
         reason = RejectionReason.ILLEGAL_MOVE
@@ -179,7 +179,7 @@ class Answers:
         move: Any,
         number: int | None,
     ) -> Rejection | None:
-        """Say why there is no such turn, unless it is the answer that was given before."""
+        """Return why the turn is not open; None if the seat has given the same answer before."""
         match = self._registry.find(match_id)
         if match is None or seat not in match.seats_of(bot):
             return _unknown_seat(bot, match_id, seat)

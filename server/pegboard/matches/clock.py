@@ -55,12 +55,12 @@ class SeatClock:
 
     @property
     def bank_ms(self) -> int:
-        """What the bank holds; 0 where there is none."""
+        """What the bank holds; 0 for no bank."""
         return max(self.bank_ns, 0) // MILLISECOND
 
     @property
     def journal_bank_ms(self) -> int:
-        """What the bank holds, for the journal: -1 where there is none."""
+        """What the bank holds, for the journal: -1 for no bank."""
         return self.bank_ns // MILLISECOND
 
     def wait(self, now_ns: int, lag_ns: int) -> None:

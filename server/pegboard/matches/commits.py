@@ -1,14 +1,14 @@
-"""Group commit: whatever has happened while a transaction was being written goes into the next.
+"""Group commit: what happens while a transaction is being written goes into the next one.
 
-One task a host. Creations, endings and callers that wait (`stored`) start a commit at once; moves alone
-wait for more, but no longer than leaves time to write, so that a store is 20 ms behind at most, or
-twice what a slow disk takes for a write. Publishing what is stored is the host's affair,
-`Ledger.committed`.
+One task a host. Creations, endings and callers that wait (`stored`) start a commit at once. Moves
+alone wait for more moves, but leave time for the write, so that a store is 20 ms behind at most, or
+twice what a slow disk takes for a write. What is stored is handed to `publish`
+(`publishing.Publishing.stored`).
 
-When the store cannot be written, creations and waiters are told, everything else is kept and tried
-again each second; what would need the store is held back meanwhile. After `patience_s` the store is
-lost: nothing more is published, since a result that is told must be stored, and the process ends
-(`service.app`). The next one takes the matches up as they were stored.
+While the store cannot be written, creations and waiters are refused, and everything else is kept and
+tried again each second; turns and events are held back. After `patience_s` the store is lost: nothing
+more is published, since a result that bots and organisers are told must be stored, and the process ends
+(`service.app`). The next process takes the matches up as they were stored.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from pegboard.rules.game import Seat
 from pegboard.rules.results import UNRATED
 
 BEHIND_S = 0.02
-"""How far behind its matches a store may be: a write that is going on, a wait for more, and a write."""
+"""How far a store may be behind its matches: the write in progress, a wait for more, the next write."""
 WAIT_LEAST_S = 0.005
 RETRY_S = 1.0
 SLOW_S = 0.25
-"""A commit that takes longer holds turns back, so that no store falls behind its matches."""
+"""A commit that takes longer holds turns back, so that a slow store does not fall further behind."""
 
 SNAPSHOT_BYTES = 16 * 1024 * 1024
-"""A journal of that many characters, and four times the last snapshot, gives way to a new one."""
+"""A journal of so many characters, and of four times the last snapshot, is replaced by a snapshot."""
 
 log = structlog.get_logger(__name__)
 
@@ -59,7 +59,7 @@ class Commit:
 
     @property
     def tells(self) -> bool:
-        """Whether callers are told that it is stored, beside bots, which are told before."""
+        """Whether callers wait for it to be stored; bots alone are told before that."""
         return bool(self.batch.created or self.ended or self.waiters)
 
 
@@ -103,7 +103,9 @@ class Committer:
         self._wait_s = BEHIND_S / 2
         self._closing = asyncio.Event()
         self._snapshot_bytes = 0
-        self._journal_bytes = SNAPSHOT_BYTES  # what an earlier process left is due
+        self._journal_bytes = (
+            SNAPSHOT_BYTES  # so the first commit replaces what an earlier process has left
+        )
 
     # What has happened
 
@@ -136,7 +138,7 @@ class Committer:
         self._event.set()
 
     async def create(self, rows: list[Row], begun: list[BlockChange]) -> None:
-        """Store new matches, and what they are to their blocks.
+        """Store new matches, and what they change in their blocks.
 
         Raises `StoreError`, and then they are not stored.
         """
@@ -168,7 +170,7 @@ class Committer:
     # Committing
 
     def lose(self, error: StoreError) -> None:
-        """Give up: callers that wait are told, and nothing is published from now on."""
+        """Give the store up: callers that wait are refused, and nothing is published from now on."""
         self.failure, self.holding = error, True
         for commit in (self._current, self._next):
             self._refuse(commit, error)
@@ -250,7 +252,7 @@ class Committer:
         return commit
 
     async def _commit(self, commit: Commit) -> bool:
-        """Write until it is written; whether it is."""
+        """Write a commit, again if that fails; return whether it is written."""
         loop = asyncio.get_running_loop()
         self._busy = True
         give_up = loop.time() + self._patience_s
@@ -298,7 +300,7 @@ class Committer:
         self.holding = True
 
     def _refuse(self, commit: Commit, error: StoreError) -> None:
-        """Tell creations and waiters; keep the rest."""
+        """Refuse creations and waiters; keep the rest for the next attempt."""
         if commit.batch.created:
             commit.batch.created, commit.batch.begun = [], []
         waiters, commit.waiters = commit.waiters, []

@@ -1,7 +1,7 @@
 """Creating matches: all of a batch or none, and one match for one request id.
 
-Ids are reserved before anything is awaited, so that two creations at the same time cannot both have
-one; a request id that is being created gives a promise of its match.
+Ids are reserved before the first await, so that two creations at the same time cannot both have one; a
+request id whose match is being created gives a promise of that match.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from pegboard.rules.plain import quoted
 from pegboard.rules.shuffle import SEED_BYTES
 
 NAME_CHARACTERS = 64
-"""The most of a bot's name, a variant, or an option's key."""
+"""The longest name of a bot or a variant, or key of an option."""
 TEXT_CHARACTERS = 200
-"""The most of a label, nonce, block, request id, or an option's value."""
+"""The longest label, nonce, block or request id, or value of an option."""
 OPTIONS_MAX = 64
 BLOCK_MATCHES_MAX = 1_000_000
 
 _DEALS_AT_ONCE = 32
-"""Then the loop has a turn: dealing a thousand matches would stop all clocks."""
+"""Matches dealt in one pass of the event loop: dealing a thousand would delay all other work."""
 
 
 class CreateRequest(NamedTuple):
@@ -56,7 +56,7 @@ class PlannedMatch(NamedTuple):
 class NewMatches:
     """What one call creates: `rows` for the store, `planned` ones to deal, `matches` dealt.
 
-    `wanted` is by request; `begun` tells what the matches are to their blocks.
+    `wanted` is by request; `begun` tells what the matches change in their blocks.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class NewMatches:
 
 
 class Creation:
-    """Reserves ids and deals matches; storing and starting them is the host's affair."""
+    """Reserves ids and deals matches; the host stores and starts them."""
 
     def __init__(self, registry: Registry, settings: HostSettings) -> None:
         self._registry = registry
@@ -105,7 +105,7 @@ class Creation:
         return batch
 
     def settle(self, batch: NewMatches, error: BaseException | None = None) -> None:
-        """Keep the promises of a batch whose matches run, or break them."""
+        """Resolve the promises of a batch: its matches run, or `error` says why they do not."""
         for row in batch.rows:
             self._ids.discard(row.id)
             self._requests.pop(row.request_id, None)
@@ -155,7 +155,7 @@ class Creation:
             raise AlreadyExists(f"match {match_id} exists; choose another id")
 
     def _begin_in_block(self, spec: MatchSpec, batch: NewMatches) -> BlockChange:
-        """Return what a match is to its block. Raises `InvalidRequest` where it does not fit in."""
+        """Return what a match changes in its block. Raises `InvalidRequest` if it does not fit in."""
         standing = self._registry.block(spec.block)
         sizes = [each.matches for each in batch.begun if each.block == spec.block]
         if standing is not None:

@@ -1,10 +1,11 @@
 """The log of one match: its moves, and the events they caused, densely numbered from 1.
 
 The moves are the truth; events follow from the seed and the moves. So only the last few events stay in
-memory, and older ones are derived again by whoever asks for them (`match.Match.events`). The digest of
-all events is kept up as they leave.
+memory, and older ones are derived again for a reader that asks for them (`RunningMatch.events`). The
+digest of all events is updated as they leave.
 
-Moves become text when somebody asks for it, mostly at the end, not one by one as they are made.
+Moves become text when a snapshot, a record or a reader needs it, mostly at the end of the match: made
+one by one, their texts would cost every move, and most are not read before the end.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from asyncio import Future
 from typing import Any
 
 KEPT = 32
-"""Events kept in memory: from that many to twice as many, once there are so many."""
+"""Events kept in memory: at least so many of a long match, and at most twice as many."""
 
 
 def lines_of(text: str) -> list[str]:
@@ -97,7 +98,7 @@ class Log:
         return self._text
 
     def wake(self) -> None:
-        """Tell those who watch that `visible` has grown, or that there is no more to come."""
+        """End the waits of watchers: `visible` has grown, or no event will come any more."""
         waiters, self.waiters = self.waiters, set()
         for waiter in waiters:
             if not waiter.done():

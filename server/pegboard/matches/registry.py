@@ -24,7 +24,7 @@ FindGame = Callable[[str, Mapping[str, str]], Game]
 """The catalog: variant and options to a game."""
 
 MATCH_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}", re.ASCII)
-"""The shape of all ids: what has another one is no match's, and the store is not asked."""
+"""The shape of all ids. Text of another shape is not the id of a match, and the store is not asked."""
 _TOKEN_CHARACTERS = 32
 _BLOCKS_KEPT = 4096
 _AT_ONCE_BYTES = 1 << 20
@@ -84,7 +84,7 @@ class Registry:
     def of(self, row: Row) -> AnyMatch | None:
         """Return the match of a row; None for one that runs in the store but not here.
 
-        Such a one was damaged when the store was opened, or is being created.
+        Such a match was damaged when the store was opened, or is being created.
         """
         running = self.running.get(row.id)
         if running is not None:
@@ -108,7 +108,7 @@ class Registry:
     def finished_after(self, label: str, after: int, size: int) -> Sequence[FinishedMatch]:
         """Return at most `size` finished matches, in the order of finishing, after `after`.
 
-        They are fewer where their records are large.
+        They are fewer if their records are large.
         """
         return [self.load(row) for row in self.store.finished(label, after, size, _AT_ONCE_BYTES)]
 
@@ -122,13 +122,13 @@ class Registry:
         standing = self.block(block)
         if standing is None or not standing.is_over:
             return True
-        self._over[block] = None  # for ever: none of its matches is created any more
+        self._over[block] = None  # it stays over: no match can be created in it any more
         if len(self._over) > _BLOCKS_KEPT:
             self._over.popitem(last=False)
         return False
 
     def block(self, block: str) -> Standing | None:
-        """Return how a block stands, None where it has no matches."""
+        """Return how a block stands, None if it has no matches."""
         return self.store.block(block)
 
     # Keeping

@@ -1,4 +1,4 @@
-"""What a host does where a match says nothing, and how much it keeps."""
+"""What a host does if a match says nothing else, and how much it keeps."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class HostSettings:
     """Settings of one host.
 
     `reconnect_s`: how long a bot may be away. `wait_s`: how long the turns of a seat may wait in one
-    match, in all, before their clocks run anyway: because the bot was away or had as many turns as it
-    takes. `polls_max`: calls of `GetTurn` that a bot may have open. `move_ms`, `startup_ms`,
+    match, in all, before their clocks run anyway; they wait while the bot is away or has as many turns
+    as it takes. `polls_max`: calls of `GetTurn` that a bot may have open. `move_ms`, `startup_ms`,
     `illegal_move_limit`: the defaults of a match. `lag_ms`: what a seat may overrun, refilled by
     `lag_refill_ms` with each answer. `finished_kept`: finished matches kept in memory, of which
     `events_kept` with their events, and not more than have `finished_kept_bytes` of moves. `batch_max`:

@@ -20,7 +20,7 @@ _FINISHED_AT_ONCE = 128
 
 
 class Subscriptions:
-    """The watchers of all matches. `closed`: there is no more to come."""
+    """The watchers of all matches. `closed`: the host closes, and no event will come any more."""
 
     def __init__(self, registry: Registry) -> None:
         self.closed = False

@@ -21,13 +21,13 @@ PRIVATE = 0o600
 """Seeds of running matches are in the file: only its owner may read it."""
 
 SQLITE_FAULTS = (sqlite3.Error, UnicodeError, OverflowError)
-"""What `sqlite3` raises: where SQLite quotes damaged bytes, the message cannot be decoded."""
+"""What `sqlite3` raises; a `UnicodeError` if SQLite quotes damaged bytes in its message."""
 
 log = structlog.get_logger(__name__)
 
 
 def create_private(path: Path) -> None:
-    """Make the file for its owner alone where there is none. Raises `StoreError`."""
+    """Make the file for its owner alone if there is none. Raises `StoreError`."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE)
     except FileExistsError:
@@ -39,7 +39,7 @@ def create_private(path: Path) -> None:
 
 
 def keep_private(path: Path) -> None:
-    """Take the rights of others away; SQLite gives new files beside it the mode of the store."""
+    """Take the rights of others away; SQLite gives files that it makes beside the store its mode."""
     for suffix in ("", "-wal", "-shm", ".lock"):
         _tighten(Path(f"{path}{suffix}"))
 
@@ -59,7 +59,7 @@ def _tighten(path: Path) -> None:
 
 
 def lock_file(path: Path) -> IO[str]:
-    """Take the file's lock, in which the process that has it writes its number."""
+    """Take the lock of the file; the process that holds the lock writes its number into it."""
     if not path.parent.is_dir():
         raise StoreError(f"cannot open the store {path}: there is no folder {path.parent}")
     if path.is_dir():

@@ -46,9 +46,9 @@ class Row(NamedTuple):
 
 
 def journal_line(key: int, seat: Seat, move: str, bank_ms: int) -> str:
-    """Return `KEY SEAT MOVE`, and where there is a bank (-1: none) a tab and what is left of it.
+    """Return `KEY SEAT MOVE`, and if the seat has a bank (-1: none) a tab and what is left of it.
 
-    A snapshot tells banks of their own, without a move.
+    A line of a snapshot that tells a bank has no move.
     """
     return f"{key} {seat} {move}" if bank_ms < 0 else f"{key} {seat} {move}\t{bank_ms}"
 

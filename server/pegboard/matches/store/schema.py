@@ -1,4 +1,4 @@
-"""The tables of the store, and whether a file has them as they should be."""
+"""The tables of the store, and the check of a file for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ APPLICATION_ID = 0x50454742  # "PEGB"
 SCHEMA_VERSION = 4
 
 CHECKED_BYTES = 64 * 1024 * 1024
-"""A larger file is not checked as a whole when it is opened: that takes a second for each 50 MB."""
+"""A larger file is not checked as a whole when it is opened: the check takes a second per 50 MB."""
 
 log = structlog.get_logger(__name__)
 
@@ -86,9 +86,9 @@ def make_tables(connection: sqlite3.Connection) -> None:
 
 
 def mend_indices(connection: sqlite3.Connection, path: Path) -> None:
-    """Make indices that disagree with their rows anew. Raises `StoreError` for other damage.
+    """Build indices that disagree with their rows again. Raises `StoreError` for other damage.
 
-    Rows are what counts, and carry checksums of their own; an index follows from them.
+    An index follows from the rows, which carry checksums of their own.
     """
     if _tables(connection) != _own_tables():
         raise StoreError(damage_sentence(path, "its tables are not what they should be"))
@@ -106,7 +106,7 @@ def mend_indices(connection: sqlite3.Connection, path: Path) -> None:
         if connection.in_transaction:
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
-    log.warning("damaged indices of the store were made anew", store=str(path))
+    log.warning("damaged indices of the store were built again", store=str(path))
 
 
 def _fault(connection: sqlite3.Connection) -> str:

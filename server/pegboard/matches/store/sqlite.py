@@ -9,9 +9,9 @@ that thread has to wait for the GIL, which the event loop holds.
 - `journal` has a row a batch: the moves of running matches, one a line (`rows.journal_line`). From time
   to time a batch is a snapshot, all moves of all running matches, and what came before it goes.
 
-Every row carries checksums, since SQLite checks its own structure but not what is in it. Damage to the
-structure or to the journal is a `StoreError`; a damaged match is left out, or ends by a server fault,
-and costs the others nothing.
+Every row carries checksums, since SQLite checks its own structure but not the values in it. Damage to
+the structure or to the journal is a `StoreError`; a damaged match is left out, or ends by a server
+fault, a damaged block stays sealed, and the other matches lose nothing.
 
 A file belongs to one process at a time, by a lock on `FILE.lock`, and to one user: seeds of running
 matches are in it. Readers of the same process use a connection of their own and never wait for the
@@ -144,7 +144,7 @@ class SqliteStore:
         return connection
 
     def _prepare(self) -> None:
-        """Check whose file it is and that it can be written; make the tables where it is new."""
+        """Check whose file it is and that it can be written; make the tables if it is new."""
         writer = self._writer
         is_new = check_owner(writer, self.path)
         keep_private(self.path)
@@ -154,7 +154,7 @@ class SqliteStore:
             return
         mend_indices(writer, self.path)
         try:
-            # Writes nothing new, but a store that cannot be written is told of now.
+            # Writes nothing new, but shows now if the store cannot be written.
             writer.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         except SQLITE_FAULTS as error:
             raise StoreError(f"cannot write to {self._name}: {error}") from error
@@ -197,7 +197,7 @@ class SqliteStore:
                 writer.execute(_BLOCKS, (texts.blocks,))
             writer.execute("COMMIT")
             if sync and self.unsynced and not any(texts):
-                # Nothing to commit is nothing to sync; a checkpoint begins by syncing all there is.
+                # An empty commit syncs nothing; a checkpoint first syncs all that was written before.
                 writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
             self.unsynced = not sync
         except SQLITE_FAULTS as error:
@@ -208,17 +208,17 @@ class SqliteStore:
         try:
             if self._writer.in_transaction:
                 self._writer.execute("ROLLBACK")
-        except sqlite3.Error:  # the disk is gone: the next write says so
+        except sqlite3.Error:  # the disk is gone: the next write fails too
             pass
 
     # Reading
 
     def find(self, match_id: str) -> Row | None:
-        """Return the match. Raises `StoreError` where it is damaged."""
+        """Return the match. Raises `StoreError` if it is damaged."""
         return self._one("WHERE id = ?", (match_id,))
 
     def find_request(self, request_id: str) -> Row | None:
-        """Return the match that this request has created. Raises `StoreError` where it is damaged."""
+        """Return the match that this request has created. Raises `StoreError` if it is damaged."""
         return self._one("WHERE request_id = ? AND request_id != ''", (request_id,))
 
     def last(self) -> tuple[int, int]:
@@ -232,7 +232,7 @@ class SqliteStore:
         return key, finish
 
     def block(self, block: str) -> Standing | None:
-        """Return how a block stands, None where it has no matches."""
+        """Return how a block stands, None if it has no matches."""
         found = self._query(_STANDING, (block,))
         if not found:
             return None
@@ -250,7 +250,7 @@ class SqliteStore:
         """Return the matches that have no result, by key, with the moves of the journal.
 
         One whose deal is damaged comes with an empty one; one whose name is damaged stays away. Raises
-        `StoreError` where the journal is damaged.
+        `StoreError` if the journal is damaged.
         """
         rows = list(self._running_rows())
         moves: dict[int, list[str]] = {row.key: [] for row in rows}
@@ -276,7 +276,7 @@ class SqliteStore:
                 yield self._mended(stored)
 
     def _mended(self, stored: Stored) -> Row:
-        """Give a match whose deal is damaged an empty one, so that its end can be stored and read."""
+        """Give a match whose deal is damaged an empty deal, so that its end can be stored and read."""
         nothing = MatchSpec("", (), label=stored.label, nonce=stored.id, block=stored.block)
         row = Row(*stored[:5], spec_text(nothing), bytes(SEED_BYTES), "", 0.0, damaged=True)
         deal = Stored.of(row)[6:11]
