@@ -83,6 +83,23 @@ class _Explained(Protocol):
     def explain(self) -> Sequence[Event]: ...
 
 
+class _Text(Protocol):
+    def text(self) -> str: ...
+
+
+def print_as_text(*kinds: Any) -> None:
+    """Let the values of these classes print as their `text()`.
+
+    Named tuples cannot inherit a `repr`, so it is set.
+    """
+    for kind in kinds:
+        kind.__repr__ = _text_of
+
+
+def _text_of(value: _Text) -> str:
+    return value.text()
+
+
 class Choices(NamedTuple, Generic[M]):
     """What a seat may do now.
 
@@ -94,6 +111,12 @@ class Choices(NamedTuple, Generic[M]):
 
     moves: tuple[M, ...]
     number: tuple[int, int] | None = None
+
+    def __repr__(self) -> str:
+        moves = ", ".join(map(str, self.moves))
+        return (
+            moves if self.number is None else f"{moves}; from {self.number[0]} to {self.number[1]}"
+        )
 
     def complete(self, index: int, number: int | None, asked: Choices | None = None) -> Any:
         """Return the move at `index`, its open number filled in (None: the least).

@@ -1,1 +1,111 @@
-"""The rules of cribbage, every variant: options, phases, play, show."""
+"""Cribbage in all its variants: `from pegboard.rules import cribbage`.
+
+`Cribbage(...)` is a variant, `start` gives a `CribbageState`; moves are `Discard`, `Play` and so on,
+events `Dealt`, `Scored` and so on, and a seat sees a `CribbageView`. All of them print as people write
+them. `show_points` and `peg_points` count cards, `explain` says what a score was made of.
+"""
+
+from pegboard.rules.cribbage.events import (
+    BidMade,
+    Called,
+    CardPlaced,
+    CardPlayed,
+    CardTurned,
+    Claimed,
+    Counted,
+    CountEnded,
+    CribbageEvent,
+    CribShown,
+    CribSold,
+    CribTaken,
+    CutForDeal,
+    Dealt,
+    Discarded,
+    Exchanged,
+    GameEnded,
+    GameStarted,
+    Gifted,
+    HandShown,
+    Reason,
+    Scored,
+    SplitMade,
+    StarterTurned,
+    WentGo,
+    explain,
+)
+from pegboard.rules.cribbage.game import Cribbage
+from pegboard.rules.cribbage.moves import (
+    Bid,
+    Call,
+    Claim,
+    CribbageMove,
+    Discard,
+    Exchange,
+    Gift,
+    Go,
+    Pass,
+    Place,
+    Play,
+    Split,
+)
+from pegboard.rules.cribbage.notation import parse_move
+from pegboard.rules.cribbage.points import peg_items, peg_points, show_items, show_points
+from pegboard.rules.cribbage.scoring.items import Item, ItemKind
+from pegboard.rules.cribbage.scoring.show import ShowRules
+from pegboard.rules.cribbage.state import CribbageState
+from pegboard.rules.cribbage.view import Counting, CribbageView, Phase, PlayedCard
+
+__all__ = [
+    "Bid",
+    "BidMade",
+    "Call",
+    "Called",
+    "CardPlaced",
+    "CardPlayed",
+    "CardTurned",
+    "Claim",
+    "Claimed",
+    "CountEnded",
+    "Counted",
+    "Counting",
+    "CribShown",
+    "CribSold",
+    "CribTaken",
+    "Cribbage",
+    "CribbageEvent",
+    "CribbageMove",
+    "CribbageState",
+    "CribbageView",
+    "CutForDeal",
+    "Dealt",
+    "Discard",
+    "Discarded",
+    "Exchange",
+    "Exchanged",
+    "GameEnded",
+    "GameStarted",
+    "Gift",
+    "Gifted",
+    "Go",
+    "HandShown",
+    "Item",
+    "ItemKind",
+    "Pass",
+    "Phase",
+    "Place",
+    "Play",
+    "PlayedCard",
+    "Reason",
+    "Scored",
+    "ShowRules",
+    "Split",
+    "SplitMade",
+    "StarterTurned",
+    "WentGo",
+    "explain",
+    "parse_move",
+    "peg_items",
+    "peg_points",
+    "show_items",
+    "show_points",
+]

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias, TypeVar, cast
+from typing import NamedTuple, TypeAlias, TypeVar, cast, get_args
 
 from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
 from pegboard.rules.cribbage.scoring.items import Item, ItemKind
 from pegboard.rules.cribbage.scoring.pegging import peg_items
 from pegboard.rules.cribbage.scoring.show import ShowRules, show_items
-from pegboard.rules.game import Seat
+from pegboard.rules.game import Seat, print_as_text
 
 
 class Reason(IntEnum):
@@ -367,6 +367,9 @@ CribbageEvent: TypeAlias = (
     | CardPlaced
     | GameEnded
 )
+
+
+print_as_text(*get_args(CribbageEvent))
 
 
 def explain(event: CribbageEvent) -> tuple[Item, ...]:

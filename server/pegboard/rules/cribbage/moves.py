@@ -17,7 +17,7 @@ from typing import ClassVar, Final
 from pegboard.rules.cards import NO_CARD, Card, by_card, card_text, cards_text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CribbageMove:
     """Base of all moves. `LEAST` is the least number of a move that is listed without it."""
 
@@ -32,8 +32,11 @@ class CribbageMove:
         """Return the canonical notation."""
         raise NotImplementedError
 
+    def __repr__(self) -> str:
+        return f"{self.text()} ?" if self.is_open else self.text()
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class CardsMove(CribbageMove):
     """A move of a set of cards, ascending."""
 
@@ -45,35 +48,35 @@ class CardsMove(CribbageMove):
         return f"{self.WORD} {cards_text(self.cards)}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Discard(CardsMove):
     """Lays cards away to the crib (R-C1.6)."""
 
     WORD = "DISCARD"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Split(CardsMove):
     """Ten-card: chooses the four cards for the play (R-C5.10)."""
 
     WORD = "SPLIT"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Gift(CardsMove):
     """Canadian doubles: gives four cards to the partner (R-C5.CD)."""
 
     WORD = "GIFT"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Exchange(CardsMove):
     """Lone crib: puts four of eight cards back (R-C5.3T2)."""
 
     WORD = "EXCHANGE"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Play(CribbageMove):
     """Plays a card; a wild joker declares one (R-C9.3); with muggins a claim comes along (X-03).
 
@@ -100,7 +103,7 @@ class Play(CribbageMove):
         return f"PLAY {card_text(self.card)}{declared}{claim}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Go(CribbageMove):
     """Says go (R-C3.3)."""
 
@@ -109,7 +112,7 @@ class Go(CribbageMove):
         return "GO"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Pass(CribbageMove):
     """Declines to bid (R-C9.10) or to call (R-C8.6)."""
 
@@ -118,7 +121,7 @@ class Pass(CribbageMove):
         return "PASS"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NumberMove(CribbageMove):
     """A move that is a number; None in a listed move, where it is open."""
 
@@ -135,7 +138,7 @@ class NumberMove(CribbageMove):
         return self.WORD if self.points is None else f"{self.WORD} {self.points}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Bid(NumberMove):
     """Bids points for the crib (R-C9.9)."""
 
@@ -146,7 +149,7 @@ class Bid(NumberMove):
         return Bid(number)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Claim(NumberMove):
     """Claims points for a hand, a crib, a go or the last card (X-03)."""
 
@@ -157,7 +160,7 @@ class Claim(NumberMove):
         return Claim(number)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Call(NumberMove):
     """Calls muggins for points left out (R-C8.5), at least 1 (X-04)."""
 
@@ -169,7 +172,7 @@ class Call(NumberMove):
         return Call(number)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Place(CribbageMove):
     """Squares: puts the next card into a cell, rows and columns from 0 (R-C7.2)."""
 

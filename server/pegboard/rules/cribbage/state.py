@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pegboard.rules.cards import cards_text
 from pegboard.rules.cribbage import games
 from pegboard.rules.cribbage.events import CribbageEvent
 from pegboard.rules.cribbage.moves import CribbageMove
@@ -95,6 +96,12 @@ class CribbageState:
     def standing(self) -> Outcome:
         """Return how the match would come out by the scores as they are."""
         return games.standing_of(self.table)
+
+    def __repr__(self) -> str:
+        hands = "".join(
+            f"\nseat {seat}: {cards_text(hand)}" for seat, hand in enumerate(self.table.hands)
+        )
+        return f"{self.view(None).text()}{hands}"
 
     def view(self, seat: Seat | None) -> CribbageView:
         """Return all that the seat can see: its own cards and what lies open."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from pegboard.rules.cards import Card
+from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
 from pegboard.rules.cribbage.events import Reason
-from pegboard.rules.game import Seat
+from pegboard.rules.game import Seat, print_as_text
 
 
 class Phase(IntEnum):
@@ -28,6 +28,11 @@ class PlayedCard(NamedTuple):
     seat: Seat
     card: Card
     declared: Card
+
+    def text(self) -> str:
+        """Return `0 5C`, or `0 JK=5C`."""
+        stands_for = "" if self.declared == NO_CARD else f"={card_text(self.declared)}"
+        return f"{self.seat} {card_text(self.card)}{stands_for}"
 
 
 class Counting(NamedTuple):
@@ -67,3 +72,26 @@ class CribbageView(NamedTuple):
     counting: Counting | None
     grid: tuple[Card, ...]
     next_card: Card
+
+    def text(self) -> str:
+        """Return what people want to see of it, a line a subject; what is empty is left out."""
+        lines = [
+            f"{self.phase.name} in deal {self.deal} of game {self.game}, dealer {self.dealer},"
+            f" scores {' '.join(map(str, self.scores))}"
+        ]
+        named = (
+            ("hand", cards_text(self.hand)),
+            ("discards", cards_text(self.discards)),
+            ("second hand", cards_text(self.second_hand)),
+            ("starter", "" if self.starter == NO_CARD else card_text(self.starter)),
+            ("played", ", ".join(card.text() for card in self.played)),
+            (f"count {self.count}", ", ".join(card.text() for card in self.count_cards)),
+        )
+        lines += [f"{name}: {text}" for name, text in named if text]
+        lines += [cards_text(self.grid[row : row + 4]) for row in range(0, len(self.grid), 4)]
+        if self.next_card != NO_CARD:
+            lines.append(f"next card: {card_text(self.next_card)}")
+        return "\n".join(lines)
+
+
+print_as_text(PlayedCard, CribbageView)

@@ -6,10 +6,10 @@ Fields are those of protos/pegboard/v1/dominoes.proto.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from pegboard.rules.dominoes.moves import END_TEXT, End
-from pegboard.rules.game import Seat
+from pegboard.rules.game import Seat, print_as_text
 from pegboard.rules.tiles import Tile, tile_text, tiles_text
 
 
@@ -170,6 +170,8 @@ class GameEnded(NamedTuple):
 
 
 DominoesEvent = OpenerDrawn | GameStarted | Dealt | Placed | Drawn | Passed | RoundEnded | GameEnded
+
+print_as_text(Connection, Continuation, *get_args(DominoesEvent))
 
 
 def _numbers(numbers: tuple[int, ...]) -> str:

@@ -22,7 +22,7 @@ class End(IntEnum):
 END_TEXT = {End.NONE: "", End.LEFT: "@L", End.RIGHT: "@R"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DominoesMove:
     """Base of all moves; none has an open number."""
 
@@ -35,8 +35,11 @@ class DominoesMove:
         """Return the canonical notation."""
         raise NotImplementedError
 
+    def __repr__(self) -> str:
+        return self.text()
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Place(DominoesMove):
     """Places a tile at an end of the line (R-D8)."""
 
@@ -48,7 +51,7 @@ class Place(DominoesMove):
         return f"PLACE {tile_text(self.tile)}{END_TEXT[self.end]}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Draw(DominoesMove):
     """Draws a tile; the turn goes on (R-D9)."""
 
@@ -57,7 +60,7 @@ class Draw(DominoesMove):
         return "DRAW"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Pass(DominoesMove):
     """Passes (R-D12)."""
 

@@ -42,7 +42,7 @@ from pegboard.rules.dominoes.view import Act, DominoesView
 from pegboard.rules.errors import IllegalMove, MatchOver, NotYourTurn
 from pegboard.rules.game import Chance, Choices, Outcome, Seat
 from pegboard.rules.results import place_points
-from pegboard.rules.tiles import HALVES, SET, TEXT, Tile
+from pegboard.rules.tiles import HALVES, SET, TEXT, Tile, tiles_text
 from pegboard.rules.versions import Edition
 
 FIRST_PLACES = 16
@@ -180,6 +180,12 @@ class DominoesState:
             self.turn,
             tuple(self.acts),
         )
+
+    def __repr__(self) -> str:
+        hands = "".join(
+            f"\nseat {seat}: {tiles_text(tiles_of(hand))}" for seat, hand in enumerate(self.hands)
+        )
+        return f"{self.view(None).text()}{hands}"
 
     def outcome(self) -> Outcome | None:
         """Return how the match came out, or None while it runs.

@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from pegboard.rules.cards import Card, cards_text
+from pegboard.rules.game import print_as_text
 
 
 class ItemKind(IntEnum):
@@ -30,3 +31,6 @@ class Item(NamedTuple):
     def text(self) -> str:
         """Return e.g. `fifteen 2 (7C 8D)`."""
         return f"{self.kind.name.lower()} {self.points} ({cards_text(self.cards)})"
+
+
+print_as_text(Item)
