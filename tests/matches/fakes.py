@@ -29,7 +29,7 @@ from pegboard.rules.errors import (
 from pegboard.rules.game import Chance, Choices, Option, Outcome
 from pegboard.rules.versions import EDITION, Edition
 
-# Heap: everybody secretly guards a number at once, then the seats take 1 to 3 stones in turn and the
+# Heap: all seats secretly guard a number at once, then the seats take 1 to 3 stones in turn and the
 # last to take wins. A claim is open: it must be the stones left, not less when one could finish (3 or
 # fewer). `Boom` is an error of the rules; `Stranger` is a move of another game.
 
@@ -195,13 +195,13 @@ class HeapState:
         return Outcome(points, self.scores, (0,) * self.seats)
 
     def standing(self) -> Outcome:
-        """Whoever has most stones."""
+        """Rank by stones."""
         best = max(self.scores)
         points = tuple(float(score == best) for score in self.scores)
         return Outcome(points, self.scores, (0,) * self.seats)
 
     def copy(self) -> HeapState:
-        """Nobody copies it."""
+        """Refuse: a host does not copy states."""
         raise NotImplementedError
 
 
@@ -230,7 +230,7 @@ class Heap:
         return event
 
     def sides(self, seats: int) -> tuple[int, ...]:
-        """Everybody for itself."""
+        """Each seat is a side."""
         return tuple(range(seats))
 
     def parse_move(self, text: str) -> Any:

@@ -19,7 +19,7 @@ PAIR: dict[str, Any] = {"block": "pair", "block_matches": 2}
 
 
 def readable(host: Hosted, **filters: Any) -> set[str]:
-    """The ids that callers who are no organisers find, page by page."""
+    """The ids that callers other than organisers find, page by page."""
     found: set[str] = set()
     token = ""
     while True:

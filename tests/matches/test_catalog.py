@@ -22,7 +22,7 @@ from pegboard.rules.record import Record, parse_turn, records_in, verify
 from pegboard.rules.results import Termination
 
 OVER = (RejectionReason.STALE_TURN, RejectionReason.MATCH_OVER)
-"""Where another turn of the same delivery has closed this one's window or ended the match."""
+"""If another turn of the same delivery has closed this one's window or ended the match."""
 
 STORED = Path(__file__).resolve().parent.parent / "vectors" / "records" / "version_1.jsonl"
 OLD = [
@@ -126,7 +126,7 @@ async def test_a_seat_that_has_not_moved_keeps_its_turn_while_others_discard(var
 
 @pytest.mark.parametrize("variant", ["cribbage-ten-card", "cribbage-canadian-doubles"])
 async def test_bots_play_alike_whoever_answers_first(variant: str) -> None:
-    """Also where a seat is asked again while others still think: turns are numbered by seat."""
+    """Also if a seat is asked again while others still think: turns are numbered by seat."""
     told = []
     for place in (0, -1):
         host = MatchHost(open_store(None, Durability.MEMORY))

@@ -110,7 +110,7 @@ def change(path: Path, sql: str, *values: Any) -> None:
     connection.close()
 
 
-async def test_a_store_that_nobody_touched_comes_back_whole(
+async def test_an_untouched_store_comes_back_whole(
     made: tuple[Path, State, bytes],
 ) -> None:
     """The check itself: all is as it was."""
@@ -156,7 +156,7 @@ DEALS = {
 async def test_a_match_whose_deal_is_damaged_ends_alone(
     kind: str, made: tuple[Path, State, bytes]
 ) -> None:
-    """By a server fault, which whoever waits for it is told, now and after another start."""
+    """By a server fault, which is told now and after another start."""
     path, before, _ = made
     change(path, DEALS[kind])
     for _ in range(2):
@@ -184,7 +184,7 @@ async def test_a_match_whose_deal_is_damaged_ends_alone(
 async def test_a_match_whose_name_is_damaged_stays_away(
     column: str, made: tuple[Path, State, bytes]
 ) -> None:
-    """Nobody can be told about it: what it is called, and by whom, is not known."""
+    """Its id, label, block and request cannot be trusted, so no caller is told of it."""
     path, before, _ = made
     change(path, f"UPDATE matches SET {column} = 'x' WHERE id = 'r1'")
     host = await opened(path, Durability.BATCHED)

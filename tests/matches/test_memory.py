@@ -115,7 +115,7 @@ async def test_nothing_grows_for_long(tmp_path: Path) -> None:
 
 
 async def test_who_waits_no_longer_is_not_remembered() -> None:
-    """Also where nothing happens that would wake the others."""
+    """Also if nothing happens that would wake the others."""
     host = await opened()
     match = await host.begin("a", time_control=A_DAY)
     results = [host.finished() for _ in range(3)]

@@ -109,7 +109,7 @@ async def test_all_seats_of_a_phase_are_asked_at_once_and_keep_their_turns() -> 
     assert [seated.turn for seated in match.seats] == [turns[0], turns[1], None]
     assert say(host, turns[0], index=1) is None
     assert say(host, turns[1], index=2) is None
-    assert taken(box).turn_id == 2, "by seat, whoever answered first"
+    assert taken(box).turn_id == 2, "by seat, not by who answered first"
 
 
 async def test_a_turn_falls_when_its_question_becomes_another() -> None:
@@ -163,7 +163,7 @@ async def test_an_answer_to_no_open_turn_is_stale(turn_id: int) -> None:
     ("bot", "match_id", "seat"),
     [("a", "m", 1), ("b", "m", 0), ("c", "m", 0), ("a", "x", 0), ("a", "m", -1), ("a", "m", 2)],
 )
-async def test_an_answer_of_nobody_at_that_seat_is_refused(
+async def test_an_answer_of_a_bot_that_does_not_sit_there_is_refused(
     bot: str, match_id: str, seat: int
 ) -> None:
     host, _, turn = await guarded()
@@ -350,7 +350,7 @@ def test_refusals_of_different_cards_do_not_close_the_range() -> None:
 
 
 def test_a_call_keeps_the_range_that_claims_have_lost() -> None:
-    """X-04, where plays and the call are listed in one turn."""
+    """X-04, if plays and the call are listed in one turn."""
     play, call = cribbage_moves.Play(parse_card("5C"), claim=-1), cribbage_moves.Call()
     asked = Choices((play, call), (0, 15))
     narrowed = asked.without(ClaimTooHigh("", 1, play), asked)

@@ -21,7 +21,7 @@ async def result_of(host: Hosted, match: RunningMatch) -> Result:
     return match.finished.result
 
 
-async def test_a_match_to_which_nobody_comes_is_void() -> None:
+async def test_a_match_to_which_no_bot_comes_is_void() -> None:
     host = await opened(settings=SETTINGS)
     match = await host.begin("a", "b", time_control=TimeControl(startup_ms=2000))
     await host.pass_s(2.1)
@@ -67,7 +67,7 @@ async def test_no_bot_wins_because_the_other_was_missed_first(back: str, loser: 
 
 
 async def test_a_bot_that_was_there_for_a_moment_decides_the_match() -> None:
-    """So nobody keeps a match in doubt by coming and going."""
+    """So no bot keeps a match in doubt by coming and going."""
     host = await opened(settings=SETTINGS)
     boxes = {name: host.connect(name) for name in "ab"}
     match = await host.begin("a", "b", time_control=PATIENT)
@@ -147,7 +147,7 @@ async def test_time_for_which_turns_wait_counts_at_the_limit() -> None:
     assert "4.0 s" in result.detail
 
 
-async def test_a_match_at_its_limit_to_which_nobody_came_is_void() -> None:
+async def test_a_match_at_its_limit_to_which_no_bot_came_is_void() -> None:
     host = await opened(settings=SETTINGS)
     match = await host.begin("a", "b", time_control=TimeControl(match_ms=4000))
     await host.pass_s(4.2)

@@ -241,7 +241,7 @@ def bot_of(turn: OpenTurn) -> str:
 
 
 async def simulate(seed: int, steps: int, path: Path | None, durability: Durability) -> None:
-    """Run one world, restart it half way where it has a file, and look at all results."""
+    """Run one world, restart it half way if it has a file, and look at all results."""
     rng = random.Random(seed)
     host = await opened(path, durability, SETTINGS)
     world = World(host, rng)
@@ -262,7 +262,7 @@ async def simulate(seed: int, steps: int, path: Path | None, durability: Durabil
     for _ in range(1000):
         if not host.running():
             break
-        await host.pass_s(0.1)  # nobody answers any more: time ends everything
+        await host.pass_s(0.1)  # no bot answers any more: time ends every match
     await host.stored()
     finished, _ = host.list(page_size=1000)
     assert len(finished) == world.made

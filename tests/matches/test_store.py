@@ -47,7 +47,7 @@ def add_to_journal(path: Path, lines: str) -> None:
 
 
 def make_foreign(path: Path) -> None:
-    """Make a database of somebody else."""
+    """Make a database of another program."""
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE songs (title TEXT)")
     connection.close()
@@ -329,7 +329,7 @@ async def test_a_match_that_ends_in_recovery_costs_the_others_nothing(
         await host.close()
 
 
-async def test_moves_are_stored_within_20_ms_though_nobody_waits(tmp_path: Path) -> None:
+async def test_moves_are_stored_within_20_ms_though_no_caller_waits(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     host = await opened(path, Durability.BATCHED)
     box = {"a": host.connect("a")}
@@ -343,8 +343,8 @@ async def test_moves_are_stored_within_20_ms_though_nobody_waits(tmp_path: Path)
 
 
 @pytest.mark.parametrize("durability", STORED)
-async def test_what_somebody_is_told_is_synced(durability: Durability, tmp_path: Path) -> None:
-    """Results, creations and whoever waits; moves alone only where durability is strict."""
+async def test_what_callers_are_told_is_synced(durability: Durability, tmp_path: Path) -> None:
+    """Results, creations and `stored`; moves alone only if durability is strict."""
     host = await opened(tmp_path / "store.db", durability)
     synced: list[tuple[bool, bool]] = []  # (moves alone, whether synced)
     write = host._store.write_texts
@@ -361,7 +361,7 @@ async def test_what_somebody_is_told_is_synced(durability: Durability, tmp_path:
     await until(lambda: (True, durability is Durability.STRICT) in synced)
     play(host, match, box, moves=1)
     await host.stored()
-    assert synced[-1] == (True, True), "somebody waited"
+    assert synced[-1] == (True, True), "a caller waited"
     play(host, match, box, moves=1)
     await until(lambda: not host._commits._moves and not host._commits._busy)
     statements: list[str] = []
@@ -425,10 +425,10 @@ async def test_turns_wait_for_a_store_that_is_slow(
     await host.close()
 
 
-async def test_an_error_while_publishing_loses_the_store_and_nobody_waits(
+async def test_an_error_while_publishing_loses_the_store_and_ends_all_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error while publishing loses the store and nobody waits; what was stored is told later."""
+    """What was stored is told after the next start."""
     path = tmp_path / "store.db"
     host = await opened(path, Durability.BATCHED)
     match = await host.begin("a")
@@ -564,7 +564,7 @@ async def test_a_full_disk_refuses_work_and_loses_nothing_when_there_is_room_aga
 async def test_a_disk_that_stays_full_tells_nothing_that_a_restart_would_take_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A match that has been told as ended does not run again, so nobody is told."""
+    """A match that has been told as ended does not run again, so no result is told."""
     monkeypatch.setattr("pegboard.matches.commits.RETRY_S", 0.01)
     path = tmp_path / "store.db"
     host = await full_host(path, patience_s=0.05)

@@ -235,7 +235,7 @@ def test_a_seat_without_a_bank_is_never_charged() -> None:
     assert clock.limit_ns == 50 * MS
 
 
-async def test_a_loop_that_stalls_again_and_again_makes_nobody_lose_on_time() -> None:
+async def test_a_loop_that_stalls_again_and_again_makes_no_bot_lose_on_time() -> None:
     """Real time: a prompt bot, a move cap of 60 ms, and a loop that stands still for 150 ms."""
     host = MatchHost(
         open_store(None, Durability.MEMORY),

@@ -124,7 +124,7 @@ async def test_a_bot_that_holds_its_only_turn_loses_one_match_after_the_other() 
 
 
 async def test_clocks_that_run_go_on_when_the_bot_comes_back_with_less_room() -> None:
-    """So nobody stops clocks by connecting anew; the turns that run are told first."""
+    """So a bot cannot stop clocks by connecting again; the turns that run are told first."""
     host = await opened(settings=SETTINGS)
     host.connect("a", max_open_turns=2)
     matches = await begin(host, 3)
@@ -158,7 +158,7 @@ async def test_a_seat_waits_only_so_long_in_a_match() -> None:
 
 
 async def test_being_away_is_under_the_same_limit_once_the_bot_has_come() -> None:
-    """A bot that is gone whenever it is asked does not stretch its matches for ever."""
+    """A bot that is gone whenever it is asked does not stretch its matches without end."""
     host = await opened(settings=replace(SETTINGS, wait_s=1))
     match = await host.begin("a", "b", time_control=TimeControl(move_ms=1000, startup_ms=60_000))
     await host.pass_s(20)
@@ -209,7 +209,7 @@ async def test_a_bot_that_polls_for_a_match_that_is_over_loses_the_others_on_tim
 
 
 async def test_a_bot_that_only_answers_is_there_too() -> None:
-    """Whoever calls can take turns: answers to no turn stop no clock."""
+    """A bot that calls can take turns, so its clocks run; answers to closed turns do not stop them."""
     host = await opened(settings=SETTINGS)
     matches = await begin(host, 2)
     assert await host.next_turn("a", "", 0) is not None

@@ -1,6 +1,6 @@
 """A process that plays matches until it is killed: `python victim.py STORE DURABILITY`.
 
-Each line it prints is something that was acknowledged: `M id moves` (so many moves of the match were
+Each line it prints was acknowledged: `M id moves` (so many moves of the match were
 stored when `stored()` returned) or `R id termination` (a result was published).
 """
 
@@ -20,7 +20,7 @@ from pegboard.matches.store.protocol import Durability
 
 
 async def main(path: Path, durability: Durability) -> None:
-    """Play 16 matches at a time, for ever."""
+    """Play 16 matches at a time, without end."""
     host = MatchHost(open_store(path, durability), find_game=find_game)
     await host.open()
     box = host.connect("a")

@@ -12,9 +12,9 @@ tasks; each part knows only those before it:
     answers                          what bots do
     creation, recovery               how matches begin
 
-With durability `strict`, and while the store is in trouble, turns and events are published only when
-what they follow from is stored; results always. When the store is lost nothing is published any more,
-and the process is to end.
+With durability `strict`, and while the store cannot be written, turns and events are published only
+when the moves that they follow from are stored; results are published only when they are stored
+themselves. When the store is lost nothing more is published, and the process is to end.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ log = structlog.get_logger(__name__)
 
 _DEFAULTS = HostSettings()
 _RECOVERIES_AT_ONCE = 32
-"""Then the loop has a turn."""
+"""Matches recovered in one pass of the event loop: a thousand at once would delay all other work."""
 _OUR_ERROR = "the server made an error while storing; restart it"
 
 
@@ -218,10 +218,7 @@ class MatchHost:
             self._creation.settle(batch, StoreError(_OUR_ERROR))
             raise
         for match in batch.matches:
-            try:
-                self._start(match)
-            except Exception:
-                self._endings.fault(match)
+            self._start(match)
         self._creation.settle(batch)
 
     def _start(self, match: RunningMatch) -> None:
@@ -234,7 +231,10 @@ class MatchHost:
         self._presence.expect(match, now_ns)
         self._timeouts.limit(match)
         self._busy.set()
-        self._answers.begin(match, now_ns)
+        try:
+            self._answers.begin(match, now_ns)
+        except Exception:
+            self._endings.fault(match)
 
     def get(self, match_id: str) -> AnyMatch:
         """Return the match. Raises `UnknownMatch`."""
