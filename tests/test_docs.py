@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from pegboard.arena import config
-from pegboard.cli.main import run
+from pegboard.cli.shell import run
 from pegboard.rules import catalog
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pegboard.cli.main import run
+from pegboard.cli.shell import run
 from pegboard.errors import InvalidRequest
 from pegboard.rpc.tokens import load_tokens
 

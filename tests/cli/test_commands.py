@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from google.protobuf import json_format
 
-from pegboard.cli.main import run
+from pegboard.cli.shell import run
 from pegboard.rules import catalog
 from pegboard.rules.record import Record, events_digest, replay
 from pegboard.rules.results import Result, Termination
@@ -298,7 +298,7 @@ def test_doctor_says_what_works(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help_loads_nothing_heavy() -> None:
     """`--help` is quick because gRPC, numpy and the rules stay out of it."""
     code = (
-        "import sys; from pegboard.cli.main import run; run(['--help']);"
+        "import sys; from pegboard.cli.shell import run; run(['--help']);"
         "assert not {'grpc', 'numpy', 'google.protobuf', 'asyncio'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

@@ -16,7 +16,7 @@ from tests.cli.test_commands import make_record
 from tests.runner.test_reporters import board
 
 from pegboard.arena.results import Results
-from pegboard.cli.main import run
+from pegboard.cli.shell import run
 from pegboard.rules.plain import plain
 from pegboard.runner import reporters, tables, terminal
 from pegboard.runner.progress import Plan

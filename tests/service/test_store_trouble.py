@@ -111,7 +111,7 @@ async def test_a_store_that_is_lost_ends_the_server_and_no_result_is_taken_back(
 async def drain(organiser: Organiser, name: str) -> PegboardError | None:
     """Watch a match to its end and return the error that ended it, None where it has a result."""
     try:
-        async for events in organiser.watch(name):
+        async for events in organiser.watch_messages(name):
             if events[-1].HasField("match_ended"):
                 return None
     except PegboardError as error:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from pegboard.runner.terminal import json_text, shown
+from pegboard.runner.terminal import json_text, shown, table_width
+
+if TYPE_CHECKING:
+    from pegboard.runner.columns import Column
 
 
 def print_json(value: Any) -> None:
@@ -16,6 +20,16 @@ def print_json(value: Any) -> None:
 def print_line(text: str) -> None:
     """Print one line that may hold text of others."""
     print(shown(text))
+
+
+def print_table(table: Sequence[Column]) -> None:
+    """Print a table that fits the terminal, or COLUMNS."""
+    from rich.console import Console  # `score` and `peg` need none of rich
+
+    from pegboard.runner.columns import fitted
+
+    console = Console(width=table_width(), highlight=False)
+    console.print(fitted(table, console.width))
 
 
 def columns(rows: list[tuple[str, ...]], gap: str = "  ") -> list[str]:

@@ -28,14 +28,14 @@ _ASCII_HEAD = box.Box("    \n    \n -- \n    \n    \n -- \n    \n    \n", ascii=
 class Column(NamedTuple):
     """A column with its cells. `rank` 0 stays to the last; equal ranks go together.
 
-    `instead` takes its place when it goes. `kind`: figures are never broken, names may be shortened,
-    and lists (`3 timeout, 1 crash`) may go on in the next line after each comma.
+    `instead` takes its place when it goes. `kind`: figures and words are never broken, names may be
+    shortened, and lists (`3 timeout, 1 crash`) may go on in the next line after each comma.
     """
 
     title: str
     cells: Sequence[Text]
     rank: int = 0
-    kind: Literal["figures", "lists", "names"] = "figures"
+    kind: Literal["figures", "lists", "names", "words"] = "figures"
     instead: Column | None = None
 
     @property
@@ -69,7 +69,8 @@ def fitted(columns: Sequence[Column], width: int) -> RichTable:
     widths = _widths(shown, width)
     for column, own in zip(shown, widths, strict=True):
         justify: Literal["left", "right"] = "right" if column.kind == "figures" else "left"
-        table.add_column(column.title, justify=justify, width=own, no_wrap=column.kind == "figures")
+        whole = column.kind in {"figures", "words"}
+        table.add_column(column.title, justify=justify, width=own, no_wrap=whole)
     cells = [_cells(column, own) for column, own in zip(shown, widths, strict=True)]
     for row in zip(*cells, strict=True):
         table.add_row(*row)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -16,11 +14,10 @@ from pegboard.arena.ratings import RatingTable, TableLine
 from pegboard.arena.results import EventTable, Results
 from pegboard.runner.columns import LUXURY, Column, fitted
 from pegboard.runner.progress import Snapshot, progress_words
-from pegboard.runner.terminal import json_text, shown, symbol
+from pegboard.runner.terminal import json_text, shown, symbol, table_width
 
 CROSSTABLE_BOTS = 12
 """With more bots than this the crosstable is left to `results.json`."""
-PLAIN_WIDTH = 120
 
 
 def live_view(snapshot: Snapshot, width: int, height: int) -> RenderableType:
@@ -79,9 +76,7 @@ def print_results(results: Results, *, json: bool = False, console: Console | No
         print(json_text(text))  # noqa: T201
         return
     if console is None:
-        known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
-        width = None if known else PLAIN_WIDTH
-        console = Console(width=width, highlight=False)
+        console = Console(width=table_width(), highlight=False)
     console.print()
     for part in results_view(results, console):
         console.print(part, soft_wrap=isinstance(part, Text))

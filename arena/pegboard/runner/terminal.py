@@ -16,6 +16,8 @@ from pegboard.rules.plain import plain
 
 LINE_MOST = 1_000
 """The most characters of a line in which others' text may stand."""
+PLAIN_WIDTH = 120
+"""The width of a table in a file or pipe, unless COLUMNS names another."""
 ERRORS = "pegboard-symbols"
 ALTERNATIVES = {"±": "+-", "·": ".", "…": "...", **dict.fromkeys("─━╸╺", "-")}
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\n]")
@@ -52,6 +54,13 @@ def symbol(char: str) -> str:
     except UnicodeEncodeError:
         return ALTERNATIVES[char]
     return char
+
+
+def table_width() -> int | None:
+    """Return the width for tables on standard output; None: rich asks the terminal, or COLUMNS."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
+        return None
+    return PLAIN_WIDTH
 
 
 def json_text(text: str) -> str:

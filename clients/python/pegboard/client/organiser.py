@@ -1,14 +1,14 @@
-"""An organiser's side of a server: create matches, watch them finish, fetch records.
+"""An organiser's side of a server: create matches, watch them, fetch their records.
 
     async with Organiser("unix:/run/pegboard.sock", token) as organiser:
-        await organiser.ready()
-        await organiser.create([new_match("cribbage", ["alice", "bob"], label="cup")])
-        async for batch in organiser.watch_finished("cup"):
-            for finished in batch.finished:
-                ...
+        match = await organiser.create(new_match("cribbage", ["alice", "bob"]))
+        async for sequence, event in organiser.watch(match.name):
+            print(sequence, event)
+        record = await organiser.record(match.name)
 
-Every method raises the `PegboardError` that the server raised (`UnknownVariant`, `AlreadyExists`...)
-and `Unavailable` while no server can be reached. Matches are named as on the wire: `matches/{id}`.
+clients/python/README.md has a whole program. Every method raises the `PegboardError` that the server
+raised (`UnknownVariant`, `AlreadyExists`...), and `Unavailable` if no server can be reached. Matches
+are named as on the wire: `matches/{id}`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,16 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from pegboard.client.channel import bearer, open_channel, server_errors
 from pegboard.errors import Unavailable
+from pegboard.rules.game import Event
+from pegboard.rules.record import Record
+from pegboard.rules.results import Result
 from pegboard.v1 import catalog_pb2, catalog_pb2_grpc, match_pb2, match_pb2_grpc
+from pegboard.wire.codec import read_event
+from pegboard.wire.records import read_record, read_result
 
 BATCH_LIMIT = 1000
 """Matches that one call creates, and that one page lists, at most."""
@@ -35,6 +40,16 @@ class FinishedMatches(NamedTuple):
 
     finished: Sequence[match_pb2.FinishedMatch]
     caught_up: bool
+
+
+class WatchedEvent(NamedTuple):
+    """An event of a match and its number: from 1, without gaps, the same for all who watch.
+
+    The last one of a match is its result.
+    """
+
+    sequence: int
+    event: Event | Result
 
 
 def new_match(
@@ -125,14 +140,31 @@ class Organiser:
         with server_errors():
             return (await self._catalog.GetVariant(request, metadata=self._metadata)).variant
 
+    @overload
+    async def create(self, requests: match_pb2.CreateMatchRequest) -> match_pb2.Match: ...
+
+    @overload
     async def create(
         self, requests: Sequence[match_pb2.CreateMatchRequest]
-    ) -> list[match_pb2.Match]:
-        """Create matches, in order. All or none of each 1000; stored when this returns.
+    ) -> list[match_pb2.Match]: ...
+
+    async def create(
+        self, requests: match_pb2.CreateMatchRequest | Sequence[match_pb2.CreateMatchRequest]
+    ) -> match_pb2.Match | list[match_pb2.Match]:
+        """Create one match, or several in order: all or none of each 1000. Stored when this returns.
 
         A request with a `request_id` that was created before gives that match again. Raises
         `AlreadyExists`, `UnknownVariant`, `OptionError`, `SeatsError`, `InvalidRequest`.
         """
+        if isinstance(requests, match_pb2.CreateMatchRequest):
+            with server_errors():
+                answer = await self._matches.CreateMatch(requests, metadata=self._metadata)
+            return answer.match
+        return await self._create_all(requests)
+
+    async def _create_all(
+        self, requests: Sequence[match_pb2.CreateMatchRequest]
+    ) -> list[match_pb2.Match]:
         made: list[match_pb2.Match] = []
         for start in range(0, len(requests), BATCH_LIMIT):
             chunk = requests[start : start + BATCH_LIMIT]
@@ -152,17 +184,21 @@ class Organiser:
         self,
         label: str = "",
         state: match_pb2.MatchState.ValueType = match_pb2.MATCH_STATE_UNSPECIFIED,
+        limit: int | None = None,
     ) -> AsyncIterator[match_pb2.Match]:
-        """Yield matches with this label (empty: all) in this state, newest first."""
+        """Yield matches with this label (empty: all) in this state, newest first; `limit` at most."""
         token = ""
-        while True:
+        left = limit
+        while left is None or left > 0:
+            size = BATCH_LIMIT if left is None else min(left, BATCH_LIMIT)
             request = match_pb2.ListMatchesRequest(
-                page_size=BATCH_LIMIT, page_token=token, label=label, state=state
+                page_size=size, page_token=token, label=label, state=state
             )
             with server_errors():
                 page = await self._matches.ListMatches(request, metadata=self._metadata)
             for match in page.matches:
                 yield match
+            left = None if left is None else left - len(page.matches)
             token = page.next_page_token
             if not token:
                 return
@@ -179,16 +215,45 @@ class Organiser:
         with server_errors():
             return (await self._matches.ForfeitMatch(request, metadata=self._metadata)).match
 
-    async def record(self, name: str) -> match_pb2.MatchRecord:
-        """Return the record of a finished match. Raises `MatchRunning` while it runs."""
+    async def record(self, name: str) -> Record:
+        """Return the record of a finished match: `to_json` of it is what `pegboard replay` reads.
+
+        Raises `MatchRunning` while the match runs.
+        """
         request = match_pb2.GetMatchRecordRequest(name=name)
         with server_errors():
-            return (await self._matches.GetMatchRecord(request, metadata=self._metadata)).record
+            answer = await self._matches.GetMatchRecord(request, metadata=self._metadata)
+        return read_record(answer.record)
+
+    async def result(self, name: str) -> Result:
+        """Wait for the end of a match and return how it ended."""
+        async for messages in self.watch_messages(name):
+            if messages and messages[-1].HasField("match_ended"):
+                return read_result(messages[-1].match_ended)
+        raise Unavailable(f"the server ended the events of {name} before the match was over")
 
     async def watch(
         self, name: str, after: int = 0, seat: int | None = None
+    ) -> AsyncIterator[WatchedEvent]:
+        """Yield the events of a match after number `after`, until its end.
+
+        They are those that `seat` sees; None is a spectator. Events of a kind that this version of
+        the kit does not know are left out.
+        """
+        async for messages in self.watch_messages(name, after, seat):
+            for message in messages:
+                event = (
+                    read_result(message.match_ended)
+                    if message.HasField("match_ended")
+                    else read_event(message)
+                )
+                if event is not None:
+                    yield WatchedEvent(message.sequence, event)
+
+    async def watch_messages(
+        self, name: str, after: int = 0, seat: int | None = None
     ) -> AsyncIterator[Sequence[match_pb2.MatchEvent]]:
-        """Yield a match's events after a sequence number, in batches, until its end."""
+        """Yield the events as the messages of the contract, as many at a time as have come."""
         request = match_pb2.WatchMatchRequest(name=name, after=after, seat=seat)
         with server_errors():
             async for answer in self._matches.WatchMatch(request, metadata=self._metadata):
