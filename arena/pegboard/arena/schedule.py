@@ -35,7 +35,7 @@ _ATTEMPTS = 1 << 8
 _MATCH_ID = re.compile(r"(?P<run>[0-9a-f]+)-(?P<tag>[0-9a-f]{16})-(?P<code>[0-9a-f]{16})")
 
 Orders = tuple[tuple[int, ...], ...]
-"""Who sits where, for each match of a block: by seat, an index into the bots of the pairing."""
+"""The seat orders of a block, one for each match: by seat, an index into the bots of the pairing."""
 
 
 class Seating(NamedTuple):
@@ -225,7 +225,7 @@ def _pairings(config: Config, names: Sequence[str], run: str, secret: bytes) -> 
 def _meetings(
     names: Sequence[str], contest: Contest, sides: tuple[int, ...]
 ) -> Iterator[tuple[str, ...]]:
-    """Every choice of bots that meets; with `repeat` a bot may be in it several times."""
+    """Yield every choice of bots that meets; with `repeat` a bot may be in it several times."""
     if contest.seats == 1:
         yield tuple(names)
         return
@@ -244,7 +244,7 @@ def _seating(chosen: tuple[int, ...], contest: Contest, sides: tuple[int, ...]) 
 
 @lru_cache(maxsize=256)
 def _seat_orders(chosen: tuple[int, ...], which: str, sides: tuple[int, ...] | None) -> Seating:
-    """Return who sits where. Pairings of equal shape share the answer.
+    """Return the seat orders. Pairings of equal shape share the answer.
 
     With `all` a block has all distinct orders. With `rotations` it has those of one circle, the next
     block those of the next, so that no bot always has the same neighbours: (n-1)! circles, fewer

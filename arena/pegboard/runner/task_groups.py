@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 
 class _Over(Exception):
-    """Raised by a task of a group to end the group: `TaskGroup` has no other way before 3.15."""
+    """Raised by a task of a group to end it; `TaskGroup` in Python 3.11 has no method for that."""
 
 
 @asynccontextmanager
