@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,6 @@ ALLOWED = {
         "v1",
     },
 }
-# The phases of cribbage hand a deal to each other, in every order that a variant may have.
-MAY_IMPORT_IN_A_CIRCLE = {"rules"}
 IMPURE = {
     "asyncio",
     "os",
@@ -88,6 +87,100 @@ def test_a_layer_imports_only_what_lies_below_it(package: str, path: Path) -> No
     allowed = ALLOWED[package] | {package}
     ours = {name.split(".")[1] for name in imports(path) if name.startswith("pegboard.")}
     assert ours <= allowed, f"{path.relative_to(ROOT)} may not import {sorted(ours - allowed)}"
+
+
+def graph() -> dict[str, set[str]]:
+    """Return which module of ours imports which, imports for type checkers among them."""
+    names = {}
+    for root in SOURCE_ROOTS:
+        for path in (ROOT / root / "pegboard").rglob("*.py"):
+            dotted = ".".join(path.relative_to(ROOT / root).with_suffix("").parts)
+            names[dotted.removesuffix(".__init__")] = path
+    return {name: set(known_imports(path, set(names))) - {name} for name, path in names.items()}
+
+
+def known_imports(path: Path, known: set[str]) -> Iterator[str]:
+    """Yield the modules among `known` that a file imports: the nearest one to what it names."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield from {whole if whole in known else node.module} & known
+        elif isinstance(node, ast.Import):
+            yield from {alias.name for alias in node.names} & known
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Neither at run time nor for type checkers."""
+    try:
+        TopologicalSorter(graph()).prepare()
+    except CycleError as error:
+        pytest.fail(" <- ".join(error.args[1]))
+
+
+GAMES = ("cribbage", "dominoes")
+KNOWS_GAMES = {
+    "server/pegboard/rules/catalog.py",
+    "server/pegboard/wire/codec.py",  # lists the codecs
+    "server/pegboard/rules/vectors/dominoes.py",  # cases of one rule of a game each
+    "server/pegboard/rules/vectors/plays.py",
+    "server/pegboard/rules/vectors/scores.py",
+    "arena/pegboard/cli/arguments.py",  # commands that count cards or draw a cribbage board
+    "arena/pegboard/cli/commands.py",
+    "arena/pegboard/cli/peg.py",
+    "arena/pegboard/cli/replay.py",
+    "arena/pegboard/cli/score.py",
+}
+
+
+def names_a_game(path: Path) -> bool:
+    """Whether a file imports a game, reaches for its field, or compares with its name."""
+    if any(set(name.split(".")) & set(GAMES) for name in imports(path)):
+        return True
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr in GAMES)
+        or (isinstance(node, ast.Constant) and node.value in GAMES)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    )
+
+
+def test_only_a_game_and_the_catalog_know_games_by_name() -> None:
+    """A new game changes nothing else (CONTRIBUTING.md)."""
+    own = [f"server/pegboard/{room}/{game}" for room in ("rules", "wire") for game in GAMES]
+    found = {
+        file
+        for _, path in MODULES
+        if not (file := path.relative_to(ROOT).as_posix()).startswith(tuple(own))
+        and names_a_game(path)
+    }
+    assert found <= KNOWS_GAMES, sorted(found - KNOWS_GAMES)
+
+
+PATH = re.compile(r"`([\w./-]+/(?:[\w.-]+\.(?:py|md|proto|toml|json|jsonl|csv|js|svg))?)`")
+BASES = (
+    "",
+    "server/pegboard",
+    "server/pegboard/rules",
+    "arena/pegboard",
+    "clients/python/pegboard",
+)
+
+
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *(ROOT / f"{folder}/README.md" for folder in ("bench", "clients")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_paths_that_the_docs_name_exist(page: Path) -> None:
+    """In code font, with a suffix or a slash at the end; words in capitals stand for others."""
+    for named in PATH.findall(page.read_text(encoding="utf-8")):
+        if re.search(r"\b[A-Z_]{2,}\b", named) or named.startswith(("runs/", "build/", "/")):
+            continue
+        bases = [page.parent, *(ROOT / base for base in BASES)]
+        assert any((base / named).exists() for base in bases), f"{page.name}: {named}"
 
 
 PURE = {"rules": {"typing_extensions"}, "arena": {"numpy", "msgspec"}}

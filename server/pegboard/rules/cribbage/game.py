@@ -9,11 +9,10 @@ from typing import Any
 from pegboard.rules.cards import parse_card, places_of
 from pegboard.rules.cribbage import options as settings
 from pegboard.rules.cribbage.events import CribbageEvent
-from pegboard.rules.cribbage.forms import FORMS, STANDARD
+from pegboard.rules.cribbage.forms import FORMS
 from pegboard.rules.cribbage.moves import CribbageMove
 from pegboard.rules.cribbage.notation import parse_move
 from pegboard.rules.cribbage.redaction import Some, redact
-from pegboard.rules.cribbage.scoring.show import NO_JOKERS
 from pegboard.rules.cribbage.setup import setup_of
 from pegboard.rules.cribbage.state import CribbageState
 from pegboard.rules.errors import OptionError, SeatsError
@@ -22,32 +21,8 @@ from pegboard.rules.versions import EDITION, Edition
 
 
 @dataclass(frozen=True, slots=True)
-class Cribbage:
-    """Implements `rules.game.Game`; the fields are the options (`options.FIELDS` explains them).
-
-    `players` 0: every number of seats that the form has. `target` and `lone_target` None: the form's.
-    `start_scores` (): all 0.
-    """
-
-    form: str = STANDARD
-    players: int = 0
-    target: int | None = None
-    lone_target: int | None = None
-    lone_seat: Seat = 0
-    match_games: int = 1
-    first_deal: str = settings.ALTERNATE
-    skunks: bool = False
-    start_scores: tuple[int, ...] = ()
-    auto_go: bool = True
-    jokers: str = NO_JOKERS
-    bind_jokers: bool = True
-    muggins: bool = False
-    lowball: bool = False
-    discard_fives: bool = False
-    three_runs: bool = False
-    auction: bool = False
-    zero_penalty: bool = False
-    back_up_10: bool = False
+class Cribbage(settings.CribbageOptions):
+    """Implements `rules.game.Game`; its fields are those of `CribbageOptions`."""
 
     @property
     def family(self) -> str:
@@ -72,18 +47,6 @@ class Cribbage:
     def redact(self, event: Some, seat: Seat | None) -> Some:
         """Return the event as the seat may see it: others' hidden cards are HIDDEN."""
         return redact(event, seat)
-
-    def sides(self, seats: int) -> tuple[int, ...]:
-        """Return the side of each seat, numbered in the order of their first seat."""
-        return settings.sides_of(self, seats)
-
-    def target_of(self, side: int, seats: int) -> int:
-        """Return the score that wins for a side; 0 where there is none (R-C7)."""
-        form = FORMS[self.form]
-        lone = form.lone_target if self.lone_target is None else self.lone_target
-        if lone and self.sides(seats)[self.lone_seat] == side:
-            return lone
-        return form.target if self.target is None else self.target
 
     def targets(self, seats: int) -> tuple[int, ...]:
         """Return the target of each side, 0 where there is none."""

@@ -3,20 +3,60 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from pegboard.rules.cribbage.forms import FORMS
+from pegboard.rules.cribbage.forms import FORMS, STANDARD
 from pegboard.rules.cribbage.scoring.show import NO_JOKERS, WILD, ZERO
 from pegboard.rules.errors import OptionError
-from pegboard.rules.game import Option
-
-if TYPE_CHECKING:
-    from pegboard.rules.cribbage.game import Cribbage
+from pegboard.rules.game import Option, Seat
 
 ALTERNATE, LOSER, WINNER = "alternate", "loser", "winner"
 MAX_SCORE = 999
 MAX_GAMES = 99
 _FLAG = ("off", "on")
+
+
+@dataclass(frozen=True, slots=True)
+class CribbageOptions:
+    """What a variant of cribbage sets; `FIELDS` explains each of them.
+
+    `players` 0: every number of seats that the form has. `target` and `lone_target` None: the form's.
+    `start_scores` (): all 0. `Cribbage` adds what a game does, so that the phases of a deal, which need
+    the options, do not import the game that is made of them.
+    """
+
+    form: str = STANDARD
+    players: int = 0
+    target: int | None = None
+    lone_target: int | None = None
+    lone_seat: Seat = 0
+    match_games: int = 1
+    first_deal: str = ALTERNATE
+    skunks: bool = False
+    start_scores: tuple[int, ...] = ()
+    auto_go: bool = True
+    jokers: str = NO_JOKERS
+    bind_jokers: bool = True
+    muggins: bool = False
+    lowball: bool = False
+    discard_fives: bool = False
+    three_runs: bool = False
+    auction: bool = False
+    zero_penalty: bool = False
+    back_up_10: bool = False
+
+    def sides(self, seats: int) -> tuple[int, ...]:
+        """Return the side of each seat, numbered in the order of their first seat."""
+        return sides_of(self, seats)
+
+    def target_of(self, side: int, seats: int) -> int:
+        """Return the score that wins for a side; 0 where there is none (R-C7)."""
+        form = FORMS[self.form]
+        lone = form.lone_target if self.lone_target is None else self.lone_target
+        if lone and self.sides(seats)[self.lone_seat] == side:
+            return lone
+        return form.target if self.target is None else self.target
 
 
 class Field(NamedTuple):
@@ -92,14 +132,14 @@ ALONE_KEYS = ("form", "three_runs")
 """What a game for one may set (R-C9.13)."""
 
 
-def keys_of(game: Cribbage) -> tuple[str, ...]:
+def keys_of(game: CribbageOptions) -> tuple[str, ...]:
     """Return the keys of the options that the game has."""
     if FORMS[game.form].alone:
         return ALONE_KEYS
     return tuple(FIELDS)
 
 
-def check(game: Cribbage, seats: int) -> None:
+def check(game: CribbageOptions, seats: int) -> None:
     """Raise `OptionError` where options do not go together with this number of seats (R-C9.13)."""
     form = FORMS[game.form]
     if form.alone:
@@ -123,7 +163,7 @@ def check(game: Cribbage, seats: int) -> None:
     _check_numbers(game, seats)
 
 
-def _check_alone(game: Cribbage) -> None:
+def _check_alone(game: CribbageOptions) -> None:
     plain = type(game)(form=game.form, three_runs=game.three_runs)
     changed = [key for key in FIELDS if getattr(plain, key) != getattr(game, key)]
     if changed:
@@ -132,7 +172,7 @@ def _check_alone(game: Cribbage) -> None:
         )
 
 
-def _check_lowball(game: Cribbage) -> None:
+def _check_lowball(game: CribbageOptions) -> None:
     for key in ("auction", "muggins", "zero_penalty", "back_up_10"):
         if getattr(game, key):
             raise OptionError(
@@ -140,7 +180,7 @@ def _check_lowball(game: Cribbage) -> None:
             )
 
 
-def _check_numbers(game: Cribbage, seats: int) -> None:
+def _check_numbers(game: CribbageOptions, seats: int) -> None:
     """Check what is counted by side."""
     sides = game.sides(seats)
     count = max(sides) + 1
@@ -161,12 +201,12 @@ def _check_numbers(game: Cribbage, seats: int) -> None:
             )
 
 
-def seats_of(game: Cribbage) -> tuple[int, ...]:
+def seats_of(game: CribbageOptions) -> tuple[int, ...]:
     """Return the numbers of seats, ascending."""
     return (game.players,) if game.players else tuple(FORMS[game.form].deals)
 
 
-def sides_of(game: Cribbage, seats: int) -> tuple[int, ...]:
+def sides_of(game: CribbageOptions, seats: int) -> tuple[int, ...]:
     """Return the side of each seat; sides are numbered in the order of their first seat."""
     teams = FORMS[game.form].teams
     if teams == "partners":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from pegboard.rules.cards import PACK, PACK_WITH_JOKERS, Card
 from pegboard.rules.cribbage import joker_rules, options
@@ -13,9 +12,6 @@ from pegboard.rules.cribbage.forms import FORMS, NINE_CARD, Deal, Form
 from pegboard.rules.cribbage.scoring.show import NO_JOKERS, PLAIN, WILD, ShowRules
 from pegboard.rules.game import Seat
 from pegboard.rules.versions import EDITION, Edition
-
-if TYPE_CHECKING:
-    from pegboard.rules.cribbage.game import Cribbage
 
 Picker = Callable[[Sequence[Card]], Iterable[Card]]
 _PEGGED: dict[bool, dict[int, int]] = {False: {}, True: {}}
@@ -58,7 +54,7 @@ class Setup:
         "targets",
     )
 
-    def __init__(self, game: Cribbage, seats: int, edition: Edition) -> None:
+    def __init__(self, game: options.CribbageOptions, seats: int, edition: Edition) -> None:
         self.game = game
         self.seats = seats
         self.form: Form = FORMS[game.form]
@@ -133,6 +129,6 @@ def _picker(places: tuple[int, ...]) -> Picker:
 
 
 @lru_cache(maxsize=256)
-def setup_of(game: Cribbage, seats: int, edition: Edition = EDITION) -> Setup:
+def setup_of(game: options.CribbageOptions, seats: int, edition: Edition = EDITION) -> Setup:
     """Return the shared setup."""
     return Setup(game, seats, edition)
