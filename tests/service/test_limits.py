@@ -99,6 +99,7 @@ async def test_a_long_message_leaves_the_loop_to_others() -> None:
     async with serving() as rig:
         wire = rig.wire(token_of("zoe"))
         await wire.hello()
+        await until(lambda: len(rig.server._play._sessions) == 1)
         (session,) = rig.server._play._sessions
         reading = asyncio.create_task(be_rejected(wire, 900))
         passes: list[int] = []
