@@ -531,6 +531,12 @@ class CribbageView(google.protobuf.message.Message):
     COUNTING_FIELD_NUMBER: builtins.int
     GRID_FIELD_NUMBER: builtins.int
     NEXT_CARD_FIELD_NUMBER: builtins.int
+    SEATS_TO_ACT_FIELD_NUMBER: builtins.int
+    PASSED_FIELD_NUMBER: builtins.int
+    COUNT_OVER_FIELD_NUMBER: builtins.int
+    SHOWN_FIELD_NUMBER: builtins.int
+    SEEN_FIELD_NUMBER: builtins.int
+    MATCH_POINTS_FIELD_NUMBER: builtins.int
     phase: Global___CribbagePhase.ValueType
     game: builtins.int
     """From 1: the game of the match and the deal of the game."""
@@ -545,6 +551,8 @@ class CribbageView(google.protobuf.message.Message):
     """Auction: the highest bid so far (0: none) and its bidder."""
     bidder: builtins.int
     next_card: Global___Card.ValueType
+    count_over: builtins.bool
+    """Muggins: the running count has ended, and its last claim or calls are awaited."""
     @property
     def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
         """A number for each side, by side: where every seat plays for itself a side is a seat."""
@@ -587,6 +595,29 @@ class CribbageView(google.protobuf.message.Message):
     def grid(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
         """Squares: 16 cells by rows, unspecified where empty, and the card to place."""
 
+    @property
+    def seats_to_act(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """The seats that are asked for a move now, in ascending order."""
+
+    @property
+    def passed(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Auction: the seats that have passed."""
+
+    @property
+    def shown(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___CribbageHand]:
+        """Muggins: the hands laid open so far in the show, in the order of counting."""
+
+    @property
+    def seen(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """What only you have seen and hold no more. Canadian doubles: the cards that you gave to your partner.
+        Lone crib, the lone seat: what the others had laid into the crib. Solitaire: the cards of earlier
+        deals from this pack.
+        """
+
+    @property
+    def match_points(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By side: match points, which are the games won, but that skunks count more (R-C2.6)."""
+
     def __init__(
         self,
         *,
@@ -612,9 +643,15 @@ class CribbageView(google.protobuf.message.Message):
         counting: Global___CribbageCounting | None = ...,
         grid: collections.abc.Iterable[Global___Card.ValueType] | None = ...,
         next_card: Global___Card.ValueType = ...,
+        seats_to_act: collections.abc.Iterable[builtins.int] | None = ...,
+        passed: collections.abc.Iterable[builtins.int] | None = ...,
+        count_over: builtins.bool = ...,
+        shown: collections.abc.Iterable[Global___CribbageHand] | None = ...,
+        seen: collections.abc.Iterable[Global___Card.ValueType] | None = ...,
+        match_points: collections.abc.Iterable[builtins.int] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["counting", b"counting"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["bid", b"bid", "bidder", b"bidder", "count", b"count", "count_cards", b"count_cards", "counting", b"counting", "crib_owner", b"crib_owner", "deal", b"deal", "dealer", b"dealer", "discards", b"discards", "game", b"game", "games_won", b"games_won", "grid", b"grid", "hand", b"hand", "hand_sizes", b"hand_sizes", "next_card", b"next_card", "phase", b"phase", "played", b"played", "rear_pegs", b"rear_pegs", "said_go", b"said_go", "scores", b"scores", "second_hand", b"second_hand", "starter", b"starter"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["bid", b"bid", "bidder", b"bidder", "count", b"count", "count_cards", b"count_cards", "count_over", b"count_over", "counting", b"counting", "crib_owner", b"crib_owner", "deal", b"deal", "dealer", b"dealer", "discards", b"discards", "game", b"game", "games_won", b"games_won", "grid", b"grid", "hand", b"hand", "hand_sizes", b"hand_sizes", "match_points", b"match_points", "next_card", b"next_card", "passed", b"passed", "phase", b"phase", "played", b"played", "rear_pegs", b"rear_pegs", "said_go", b"said_go", "scores", b"scores", "seats_to_act", b"seats_to_act", "second_hand", b"second_hand", "seen", b"seen", "shown", b"shown", "starter", b"starter"]) -> None: ...
 
 Global___CribbageView: typing_extensions.TypeAlias = CribbageView
 

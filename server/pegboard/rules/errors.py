@@ -6,6 +6,7 @@
     ├── OptionError               unknown option, value out of range, options that do not combine
     ├── SeatsError                a number of seats that the variant does not have
     ├── RecordError               a record that does not replay to what it says
+    ├── ViewError                 a view that no state of the game shows
     ├── IllegalMove               readable, but not legal here; nothing has changed
     │   ├── ClaimTooHigh          a claim above the true points (R-C8.6)
     │   └── MustGoOut             a claim short of the target that the points reach (X-05)
@@ -52,6 +53,10 @@ class SeatsError(PegboardError):
 
 class RecordError(PegboardError):
     """A record that does not replay to what it says."""
+
+
+class ViewError(PegboardError):
+    """A view that no state of the game shows."""
 
 
 class IllegalMove(PegboardError):

@@ -292,6 +292,16 @@ class Game(Protocol[S_co, M_co, E]):
         """
         ...
 
+    def sample(self, view: Any, seat: Seat | None, chance: Chance) -> S_co:
+        """Return a full state whose `view(seat)` is `view`: for bots that search.
+
+        The hidden cards or tiles are laid by `chance` so that they agree with all that the seat has
+        seen; the package of the game says how likely each way is. The state is played by the present
+        rules, and all later deals and draws come from `chance` too: those of the match are unknown.
+        Raises `ViewError` for a view that no state of this game shows.
+        """
+        ...
+
     def redact(self, event: E, seat: Seat | None) -> E:
         """Return the event as `seat` (None: a spectator) may see it. Hiding is never opt-in."""
         ...

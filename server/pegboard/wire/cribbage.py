@@ -219,7 +219,14 @@ _SEATS = 8
 
 @lru_cache(maxsize=1 << 12)
 def _table_bytes(
-    phase: int, game: int, deal: int, dealer: int, crib_owner: int, games_won: tuple[int, ...]
+    phase: int,
+    game: int,
+    deal: int,
+    dealer: int,
+    crib_owner: int,
+    games_won: tuple[int, ...],
+    match_points: tuple[int, ...],
+    seats_to_act: tuple[int, ...],
 ) -> bytes:
     """The fields that stay for a whole phase, and are the same in many matches."""
     return pb.CribbageView(
@@ -229,6 +236,8 @@ def _table_bytes(
         dealer=dealer,
         crib_owner=crib_owner,
         games_won=games_won,
+        match_points=match_points,
+        seats_to_act=seats_to_act,
     ).SerializeToString()
 
 
@@ -265,10 +274,10 @@ def _counting_bytes(counting: Counting) -> bytes:
 def view_bytes(view: CribbageView) -> bytes:
     """Return the serialised `View`; proto3: what is 0 or empty is left out."""
     (phase, game, deal, dealer, crib_owner, scores, rear_pegs, games_won, hand, discards, second_hand,
-     hand_sizes, starter, played, count_cards, count, said_go, bid, bidder, counting, grid, next_card
-     ) = view  # fmt: skip
+     hand_sizes, starter, played, count_cards, count, said_go, bid, bidder, counting, grid, next_card,
+     seats_to_act, passed, count_over, shown, seen, match_points) = view  # fmt: skip
     parts = [
-        _table_bytes(phase, game, deal, dealer, crib_owner, games_won),
+        _table_bytes(phase, game, deal, dealer, crib_owner, games_won, match_points, seats_to_act),
         _K_SCORES, packed_signed(scores), _K_REAR, packed_signed(rear_pegs),
         _K_SIZES, packed(hand_sizes),
     ]  # fmt: skip
@@ -294,6 +303,8 @@ def view_bytes(view: CribbageView) -> bytes:
         parts += _K_SAID_GO, packed(said_go)
     if second_hand or bid or bidder or counting or grid or next_card >= 0:
         parts.append(_variant_bytes(second_hand, bid, bidder, counting, grid, next_card))
+    if passed or count_over or shown or seen:
+        parts.append(_told_bytes(passed, count_over, shown, seen))
     payload = b"".join(parts)
     return _IN_VIEW + varint(len(payload)) + payload
 
@@ -321,6 +332,21 @@ def _variant_bytes(
     if next_card >= 0:
         payload += _VIEW["next_card"] + _CARD[next_card]
     return payload
+
+
+def _told_bytes(
+    passed: tuple[int, ...],
+    count_over: bool,
+    shown: tuple[tuple[Card, ...], ...],
+    seen: tuple[Card, ...],
+) -> bytes:
+    """Fields of what was seen before, which only some variants use."""
+    return pb.CribbageView(
+        passed=passed,
+        count_over=count_over,
+        shown=[pb.CribbageHand(cards=_write_cards(cards)) for cards in shown],
+        seen=_write_cards(seen),
+    ).SerializeToString()
 
 
 def _known(number: int) -> Card:
@@ -375,6 +401,12 @@ def read_view(message: pb.CribbageView) -> CribbageView:
         counting=_read_counting(message.counting) if message.HasField("counting") else None,
         grid=tuple([_maybe(number) for number in message.grid]),
         next_card=_maybe(message.next_card),
+        seats_to_act=tuple(message.seats_to_act),
+        passed=tuple(message.passed),
+        count_over=message.count_over,
+        shown=tuple([_read_cards(hand.cards) for hand in message.shown]),
+        seen=_read_cards(message.seen),
+        match_points=tuple(message.match_points),
     )
 
 

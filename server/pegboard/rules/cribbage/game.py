@@ -13,8 +13,10 @@ from pegboard.rules.cribbage.forms import FORMS
 from pegboard.rules.cribbage.moves import CribbageMove
 from pegboard.rules.cribbage.notation import parse_move
 from pegboard.rules.cribbage.redaction import Some, redact
+from pegboard.rules.cribbage.resuming import sample_state
 from pegboard.rules.cribbage.setup import setup_of
 from pegboard.rules.cribbage.state import CribbageState
+from pegboard.rules.cribbage.view import CribbageView
 from pegboard.rules.errors import OptionError, SeatsError
 from pegboard.rules.game import Chance, Option, Seat
 from pegboard.rules.versions import EDITION, Edition
@@ -43,6 +45,10 @@ class Cribbage(settings.CribbageOptions):
             raise SeatsError(f"{self.form} cribbage is for {allowed} seats, not {seats}")
         settings.check(self, seats)
         return CribbageState.start(setup_of(self, seats, edition), chance)
+
+    def sample(self, view: CribbageView, seat: Seat | None, chance: Chance) -> CribbageState:
+        """Return a full state that the view may be of (`cribbage.sampling` tells the distribution)."""
+        return sample_state(setup_of(self, len(view.hand_sizes)), view, seat, chance)
 
     def redact(self, event: Some, seat: Seat | None) -> Some:
         """Return the event as the seat may see it: others' hidden cards are HIDDEN."""

@@ -42,6 +42,13 @@ class CribbageState:
         state._advance(events)
         return state, events
 
+    @classmethod
+    def resumed(cls, table: Table, phase: PhaseState, steps_done: int) -> CribbageState:
+        """Take a match up in a phase; `steps_done` are the steps of the deal up to that phase."""
+        state = cls(table, phase, steps_of(table.setup))
+        state._step = steps_done % len(state._steps)
+        return state
+
     def copy(self) -> CribbageState:
         """Return an independent state."""
         table = self.table.copy()
@@ -133,5 +140,11 @@ class CribbageState:
                 phase.counting(),
                 table.grid,
                 phase.next_card(),
+                phase.to_act(),
+                phase.passed(),
+                phase.count_over(),
+                phase.shown(),
+                () if seat is None else table.seen[seat],
+                tuple(table.match_points),
             ),
         )

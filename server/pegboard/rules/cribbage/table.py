@@ -44,6 +44,7 @@ class Table:
         "rear_pegs",
         "scores",
         "second_hands",
+        "seen",
         "setup",
         "starter",
     )
@@ -67,6 +68,7 @@ class Table:
         self.hands: list[list[Card]] = []
         self.kept: list[tuple[Card, ...]] = []
         self.second_hands: list[tuple[Card, ...]] = []
+        self.seen: list[tuple[Card, ...]] = []
         self.discards: list[tuple[Card, ...]] = []
         self.bound: list[tuple[Card, ...]] = []
         self.crib: tuple[Card, ...] = ()
@@ -99,6 +101,7 @@ class Table:
         table.match_points = self.match_points.copy()
         table.kept = self.kept.copy()
         table.second_hands = self.second_hands.copy()
+        table.seen = self.seen.copy()
         table.discards = self.discards.copy()
         table.bound = self.bound.copy()
         table.played = self.played.copy()
@@ -133,6 +136,7 @@ class Table:
         seats = self.setup.seats
         self.kept = [()] * seats
         self.second_hands = [()] * seats
+        self.seen = [()] * seats
         self.discards = [()] * seats
         self.bound = [()] * seats
         self.crib = ()

@@ -48,7 +48,15 @@ class Counting(NamedTuple):
 
 
 class CribbageView(NamedTuple):
-    """All that one seat, or a spectator, can see. `scores`, `rear_pegs`, `games_won` are by side."""
+    """All that one seat, or a spectator, can see.
+
+    `scores`, `rear_pegs`, `games_won`, `match_points` are by side. `passed` are the seats that are out
+    of the auction. `count_over`: the running count has ended and its last claim or calls are awaited.
+    `shown` has the hands laid open so far in a manual show, in the order of counting. `seen` has what
+    only this seat knows and holds no more: the cards that it gave to its partner (Canadian doubles),
+    what the others had laid into the crib (the lone seat of lone-crib), the cards of earlier deals from
+    this pack (solitaire).
+    """
 
     phase: Phase
     game: int
@@ -72,6 +80,12 @@ class CribbageView(NamedTuple):
     counting: Counting | None
     grid: tuple[Card, ...]
     next_card: Card
+    seats_to_act: tuple[Seat, ...]
+    passed: tuple[Seat, ...]
+    count_over: bool
+    shown: tuple[tuple[Card, ...], ...]
+    seen: tuple[Card, ...]
+    match_points: tuple[int, ...]
 
     def text(self) -> str:
         """Return what people want to see of it, a line a subject; what is empty is left out."""

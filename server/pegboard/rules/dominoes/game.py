@@ -9,8 +9,10 @@ from typing import TypeVar, cast
 
 from pegboard.rules.dominoes.events import Dealt, DominoesEvent, Drawn, OpenerDrawn
 from pegboard.rules.dominoes.moves import DRAW, PASS, PLACES, DominoesMove, End
+from pegboard.rules.dominoes.sampling import sample_state
 from pegboard.rules.dominoes.scoring import target_for
 from pegboard.rules.dominoes.state import DominoesState, Terms
+from pegboard.rules.dominoes.view import DominoesView
 from pegboard.rules.errors import NotationError, OptionError, SeatsError
 from pegboard.rules.game import Chance, Option, Seat
 from pegboard.rules.tiles import HIDDEN, PIPS, SET, Tile, parse_tile, places_of
@@ -75,6 +77,16 @@ class Dominoes:
             )
         target = target_for(seats) if self.target is None else self.target
         return Terms(seats, target, self.match_games, scores, edition)
+
+    def sample(
+        self, view: DominoesView, seat: Seat | None, chance: Chance, forced_draws: bool = True
+    ) -> DominoesState:
+        """Return a full state that the view may be of (`dominoes.sampling` tells the distribution).
+
+        `forced_draws`: whether a seat that drew is taken to have held no tile that fitted.
+        """
+        terms = self._terms(len(view.hand_sizes), EDITION)
+        return sample_state(terms, view, seat, chance, forced_draws)
 
     def redact(self, event: Some, seat: Seat | None) -> Some:
         """Hide the hands dealt to others and the tiles that others draw (R-D14)."""

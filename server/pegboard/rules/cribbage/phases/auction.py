@@ -39,6 +39,10 @@ class Bidding(PhaseState):
         """Return the one seat that is asked."""
         return (self.turn,)
 
+    def passed(self) -> tuple[Seat, ...]:
+        """Return the seats that have passed."""
+        return tuple(seat for seat in range(self.table.setup.seats) if seat not in self.bidding)
+
     def ask(self, seat: Seat) -> Choices[CribbageMove]:
         """Return the pass and the open bid; at the maximum only the pass is left."""
         low, high = self._range()

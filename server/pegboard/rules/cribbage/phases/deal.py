@@ -88,6 +88,7 @@ def deal_first_six(table: Table, events: list[CribbageEvent]) -> None:
         table.pack += 1
     table.deal += 1
     table.clear()
+    table.seen[0] = tuple(sorted(table.order[: table.place]))
     _deal_six(table, events)
 
 

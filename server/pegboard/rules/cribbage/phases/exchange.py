@@ -57,5 +57,9 @@ def take_crib(table: Table, events: list[CribbageEvent]) -> Exchanging:
     lone = table.setup.lone
     events.append(CribTaken(lone, table.crib))
     table.hands[lone] = sorted([*table.hands[lone], *table.crib])
+    others = [*table.crib]
+    for card in table.discards[lone]:
+        others.remove(card)
+    table.seen[lone] = tuple(others)
     table.crib = table.discards[lone] = ()
     return Exchanging(table)

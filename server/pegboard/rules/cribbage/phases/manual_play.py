@@ -173,6 +173,10 @@ class ManualPlaying(Playing):
             self.window = self.window._replace(cards=counted)
         return self.ended and self.window is None
 
+    def count_over(self) -> bool:
+        """Return whether a claim for the count or the last calls of the play are awaited."""
+        return self.ended or self.due is not None
+
     def counting(self) -> Counting | None:
         """Return the claim that may be called, or that is due."""
         if self.window is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pegboard.rules.cards import Card
 from pegboard.rules.cribbage.events import Claimed, CribbageEvent
 from pegboard.rules.cribbage.moves import Call, Claim, CribbageMove, Pass
 from pegboard.rules.cribbage.phases.claims import CLAIM, Window, call, check_claim, open_window
@@ -105,6 +106,10 @@ class Showing(PhaseState):
             return True
         self.lay_open(events)
         return False
+
+    def shown(self) -> tuple[tuple[Card, ...], ...]:
+        """Return the hands laid open so far."""
+        return tuple(count.cards for count in self.counts[: self.place + 1])
 
     def counting(self) -> Counting | None:
         """Return what is being counted."""

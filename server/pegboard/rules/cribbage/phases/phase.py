@@ -79,6 +79,18 @@ class PhaseState:
         """Return the claim that is due or may be called (R-C8)."""
         return None
 
+    def passed(self) -> tuple[Seat, ...]:
+        """Return the seats that are out of the auction, ascending."""
+        return ()
+
+    def count_over(self) -> bool:
+        """Return whether the running count has ended and a claim or calls are still awaited."""
+        return False
+
+    def shown(self) -> tuple[tuple[Card, ...], ...]:
+        """Return the hands laid open so far, in the order of counting."""
+        return ()
+
     def next_card(self) -> Card:
         """Return the card to place (R-C7.2)."""
         return NO_CARD

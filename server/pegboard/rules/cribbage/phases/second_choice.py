@@ -103,7 +103,7 @@ class Giving(TwoChoices):
         """Keep the rest; the gifts change hands with the last choice, in seat order."""
         table = self.table
         table.hands[seat] = rest
-        self.gifts[seat] = cards
+        self.gifts[seat] = table.seen[seat] = cards
         if len(self.pending) > 1:
             return
         for giver in sorted(self.gifts):

@@ -48,18 +48,19 @@ def steps_of(setup: Setup, fast: bool = True) -> tuple[Step, ...]:
     return (
         deal_cards,
         *((_asking(Bidding),) if game.auction else ()),
-        _asking(_DISCARDING.get(form, Discarding)),
+        _asking(DISCARDING.get(form, Discarding)),
         *((take_crib,) if form == LONE_CRIB else ()),
         turn_starter,
-        _asking(_playing(setup, fast)),
+        _asking(playing_of(setup, fast)),
         begin_show if game.muggins else count_all,
     )
 
 
-_DISCARDING: dict[str, type[PhaseState]] = {TEN_CARD: Splitting, CANADIAN_DOUBLES: Giving}
+DISCARDING: dict[str, type[PhaseState]] = {TEN_CARD: Splitting, CANADIAN_DOUBLES: Giving}
 
 
-def _playing(setup: Setup, fast: bool) -> type[PhaseState]:
+def playing_of(setup: Setup, fast: bool = True) -> type[Playing]:
+    """Return the kind of play."""
     if setup.game.muggins:
         return ManualPlaying
     return PlainPlaying if fast and setup.game.jokers == NO_JOKERS else Playing
