@@ -13,6 +13,7 @@ from pegboard.matches.host import CreateRequest
 from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store.protocol import Durability
+from pegboard.matches.store.query import MatchQuery
 
 DURABILITIES = [Durability.MEMORY, Durability.BATCHED, Durability.STRICT]
 PAIR: dict[str, Any] = {"block": "pair", "block_matches": 2}
@@ -23,7 +24,7 @@ def readable(host: Hosted, **filters: Any) -> set[str]:
     found: set[str] = set()
     token = ""
     while True:
-        page, token = host.list(sealed=False, page_size=2, page_token=token, **filters)
+        page, token = host.list(MatchQuery(sealed=False, **filters), page_size=2, page_token=token)
         assert not any(host.is_sealed(match) for match in page)
         found.update(match.id for match in page)
         if not token:
@@ -160,7 +161,7 @@ async def test_names_in_any_script_are_welcome(tmp_path: Path) -> None:
     await host.close()
     host = await opened(path, Durability.BATCHED)
     assert host.get("m").spec == match.spec
-    assert host.list(label=texts["label"])[0] == [host.get("m")]
+    assert host.list(MatchQuery(label="Coupe d'été, 決勝 🂡"))[0] == [host.get("m")]
     await host.close()
 
 

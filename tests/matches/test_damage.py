@@ -18,6 +18,7 @@ from pegboard.matches.host import HostSettings
 from pegboard.matches.running import RunningMatch
 from pegboard.matches.store.opening import open_store
 from pegboard.matches.store.protocol import Durability
+from pegboard.matches.store.query import MatchQuery
 from pegboard.rules.results import Termination
 
 RUNNING = ("r0", "r1", "r2")
@@ -88,7 +89,7 @@ async def look_around(host: Hosted, before: State) -> None:
             now[3] is not None and now[3].termination is Termination.SERVER_FAULT
         )
         assert faulty or now == before[name], name
-    host.list(sealed=False, page_size=1000)
+    host.list(MatchQuery(sealed=False), page_size=1000)
     async for matches in host.finished(include_earlier=True):
         if not matches:
             break
@@ -241,7 +242,7 @@ async def test_a_block_that_is_damaged_stays_sealed(made: tuple[Path, State, byt
     assert host.is_sealed(host.get("o0"))
     await host.cancel("r0")
     assert host.is_sealed(host.get("o0")), "a change of the block does not mend it"
-    names = [match.id for match in host.list(sealed=False)[0]]
+    names = [match.id for match in host.list(MatchQuery(sealed=False))[0]]
     assert names == ["r2", "r1", "o2", "o1"]
     with pytest.raises(InvalidRequest, match="block 'b' is damaged in the store; use another"):
         await host.begin("a", id="new", block="b", block_matches=2)

@@ -23,6 +23,7 @@ from pegboard.matches.spec import TimeControl
 from pegboard.matches.store.columns import checksum
 from pegboard.matches.store.opening import open_store
 from pegboard.matches.store.protocol import Durability, StoreState
+from pegboard.matches.store.query import MatchQuery
 from pegboard.matches.store.schema import APPLICATION_ID, SCHEMA_VERSION
 from pegboard.rules.results import Termination
 
@@ -150,7 +151,7 @@ async def test_a_running_match_goes_on_after_a_restart(
     while found.finished is None:
         assert play(again, found, {"a": box}) < 20
         await again.stored()
-    assert again.list(label="l") == ([found.finished], "")
+    assert again.list(MatchQuery(label="l")) == ([found.finished], "")
     await again.close()
 
     third = await opened(path, durability)

@@ -17,6 +17,7 @@ from pegboard.matches.host import CreateRequest, HostSettings
 from pegboard.matches.log import KEPT, Log
 from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import MatchSpec, TimeControl
+from pegboard.matches.store.query import MatchQuery
 from pegboard.rules.errors import OptionError, PegboardError, SeatsError, UnknownVariant
 from pegboard.rules.results import Result, Termination
 
@@ -128,9 +129,9 @@ async def test_pages_are_newest_first_and_complete() -> None:
     second, last = host.list(page_size=4, page_token=token)
     assert ids(first) + ids(second) == [f"m{n}" for n in (6, 5, 4, 3, 2, 1, 0)]
     assert last == ""
-    assert ids(host.list(label="odd")[0]) == ["m5", "m3", "m1"]
-    assert ids(host.list(label="odd", finished=True)[0]) == ["m1"]
-    assert ids(host.list(finished=False)[0]) == ["m6", "m5", "m4", "m3", "m0"]
+    assert ids(host.list(MatchQuery(label="odd"))[0]) == ["m5", "m3", "m1"]
+    assert ids(host.list(MatchQuery(label="odd", finished=True))[0]) == ["m1"]
+    assert ids(host.list(MatchQuery(finished=False))[0]) == ["m6", "m5", "m4", "m3", "m0"]
     assert ids(host.list(page_size=7)[0]) == ids(first) + ids(second)
 
 

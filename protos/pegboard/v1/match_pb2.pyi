@@ -80,6 +80,30 @@ TERMINATION_VOID: Termination.ValueType  # 9
 """No bot came, or all stayed away. No result."""
 Global___Termination: typing_extensions.TypeAlias = Termination
 
+class _MatchOrder:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _MatchOrderEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_MatchOrder.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    MATCH_ORDER_UNSPECIFIED: _MatchOrder.ValueType  # 0
+    MATCH_ORDER_CREATE_TIME_DESC: _MatchOrder.ValueType  # 1
+    MATCH_ORDER_CREATE_TIME_ASC: _MatchOrder.ValueType  # 2
+    MATCH_ORDER_END_TIME_DESC: _MatchOrder.ValueType  # 3
+    """By their ends: only finished matches."""
+    MATCH_ORDER_END_TIME_ASC: _MatchOrder.ValueType  # 4
+
+class MatchOrder(_MatchOrder, metaclass=_MatchOrderEnumTypeWrapper):
+    """The order of a list of matches. What begins or ends between two pages moves no match to another page."""
+
+MATCH_ORDER_UNSPECIFIED: MatchOrder.ValueType  # 0
+MATCH_ORDER_CREATE_TIME_DESC: MatchOrder.ValueType  # 1
+MATCH_ORDER_CREATE_TIME_ASC: MatchOrder.ValueType  # 2
+MATCH_ORDER_END_TIME_DESC: MatchOrder.ValueType  # 3
+"""By their ends: only finished matches."""
+MATCH_ORDER_END_TIME_ASC: MatchOrder.ValueType  # 4
+Global___MatchOrder: typing_extensions.TypeAlias = MatchOrder
+
 @typing.final
 class Match(google.protobuf.message.Message):
     """One match: seats, variant, state, result."""
@@ -578,6 +602,11 @@ class ListMatchesRequest(google.protobuf.message.Message):
     PAGE_TOKEN_FIELD_NUMBER: builtins.int
     LABEL_FIELD_NUMBER: builtins.int
     STATE_FIELD_NUMBER: builtins.int
+    VARIANT_FIELD_NUMBER: builtins.int
+    BOT_FIELD_NUMBER: builtins.int
+    CREATE_TIME_FIELD_NUMBER: builtins.int
+    END_TIME_FIELD_NUMBER: builtins.int
+    ORDER_FIELD_NUMBER: builtins.int
     page_size: builtins.int
     """At most 1000; 0 is 50."""
     page_token: builtins.str
@@ -585,6 +614,20 @@ class ListMatchesRequest(google.protobuf.message.Message):
     """Only matches with this label; empty: all."""
     state: Global___MatchState.ValueType
     """Only matches in this state; unspecified: all."""
+    variant: builtins.str
+    """Only matches of this variant; empty: all."""
+    bot: builtins.str
+    """Only matches in which this bot sits; empty: all."""
+    order: Global___MatchOrder.ValueType
+    """Unspecified: by the time of creation, the newest first."""
+    @property
+    def create_time(self) -> Global___TimeRange:
+        """Only matches created in this time."""
+
+    @property
+    def end_time(self) -> Global___TimeRange:
+        """Only matches that ended in this time."""
+
     def __init__(
         self,
         *,
@@ -592,10 +635,39 @@ class ListMatchesRequest(google.protobuf.message.Message):
         page_token: builtins.str = ...,
         label: builtins.str = ...,
         state: Global___MatchState.ValueType = ...,
+        variant: builtins.str = ...,
+        bot: builtins.str = ...,
+        create_time: Global___TimeRange | None = ...,
+        end_time: Global___TimeRange | None = ...,
+        order: Global___MatchOrder.ValueType = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["label", b"label", "page_size", b"page_size", "page_token", b"page_token", "state", b"state"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["create_time", b"create_time", "end_time", b"end_time"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["bot", b"bot", "create_time", b"create_time", "end_time", b"end_time", "label", b"label", "order", b"order", "page_size", b"page_size", "page_token", b"page_token", "state", b"state", "variant", b"variant"]) -> None: ...
 
 Global___ListMatchesRequest: typing_extensions.TypeAlias = ListMatchesRequest
+
+@typing.final
+class TimeRange(google.protobuf.message.Message):
+    """From `start_time`, included, to `end_time`, excluded. What is unset is no bound."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    START_TIME_FIELD_NUMBER: builtins.int
+    END_TIME_FIELD_NUMBER: builtins.int
+    @property
+    def start_time(self) -> google.protobuf.timestamp_pb2.Timestamp: ...
+    @property
+    def end_time(self) -> google.protobuf.timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        start_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        end_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["end_time", b"end_time", "start_time", b"start_time"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["end_time", b"end_time", "start_time", b"start_time"]) -> None: ...
+
+Global___TimeRange: typing_extensions.TypeAlias = TimeRange
 
 @typing.final
 class ListMatchesResponse(google.protobuf.message.Message):

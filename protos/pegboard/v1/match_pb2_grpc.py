@@ -108,7 +108,8 @@ class MatchServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListMatches(self, request, context):
-        """Newest first. Those that are sealed are left out, but for organisers.
+        """Those that are sealed are left out, but for organisers. A page token holds for the same filters and
+        order only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

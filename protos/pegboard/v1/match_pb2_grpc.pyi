@@ -262,7 +262,9 @@ class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServic
     GetMatch: _MatchServiceGetMatchType
 
     ListMatches: _MatchServiceListMatchesType
-    """Newest first. Those that are sealed are left out, but for organisers."""
+    """Those that are sealed are left out, but for organisers. A page token holds for the same filters and
+    order only.
+    """
 
     CancelMatch: _MatchServiceCancelMatchType
     """Ends a running match without a result (TERMINATION_CANCELLED). A finished one stays as it is."""
@@ -357,7 +359,9 @@ class MatchServiceServicer(metaclass=abc.ABCMeta):
         request: pegboard.v1.match_pb2.ListMatchesRequest,
         context: _ServicerContext,
     ) -> typing.Union[pegboard.v1.match_pb2.ListMatchesResponse, collections.abc.Awaitable[pegboard.v1.match_pb2.ListMatchesResponse]]:
-        """Newest first. Those that are sealed are left out, but for organisers."""
+        """Those that are sealed are left out, but for organisers. A page token holds for the same filters and
+        order only.
+        """
 
     @abc.abstractmethod
     def CancelMatch(

@@ -45,6 +45,7 @@ from pegboard.matches.rejection import Rejection
 from pegboard.matches.running import AnyMatch, LostMatch, OpenTurn, RunningMatch
 from pegboard.matches.settings import HostSettings
 from pegboard.matches.store.protocol import Store, StoreState
+from pegboard.matches.store.query import EVERY_MATCH, MatchQuery
 from pegboard.matches.store.rows import Row
 from pegboard.matches.subscriptions import Numbered, Subscriptions
 from pegboard.matches.timeouts import Timeouts, TurnDeadline
@@ -245,20 +246,13 @@ class MatchHost:
         return [match for match in self._running.values() if match.ending is None]
 
     def list(
-        self,
-        *,
-        label: str = "",
-        finished: bool | None = None,
-        sealed: bool = True,
-        page_size: int = 50,
-        page_token: str = "",
+        self, query: MatchQuery = EVERY_MATCH, *, page_size: int = 50, page_token: str = ""
     ) -> tuple[list[AnyMatch], str]:
-        """Return a page, newest first, and the token of the next one, "" on the last.
+        """Return a page of the matches that fit, and the token of the next one, "" on the last.
 
-        `sealed` False: without those that only organisers may read. Raises `InvalidRequest` for a token
-        that is not ours.
+        Raises `InvalidRequest` for a token that is not ours, or of another query.
         """
-        return self._registry.page(label, finished, sealed, page_size, page_token)
+        return self._registry.page(query, page_size, page_token)
 
     def is_sealed(self, match: AnyMatch) -> bool:
         """Return whether only organisers may read the match: its block is not over."""

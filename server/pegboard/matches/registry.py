@@ -6,6 +6,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
+from zlib import crc32
 
 from pegboard.errors import InvalidRequest, UnknownMatch
 from pegboard.matches.finished import Archive, FinishedMatch, MatchEnding
@@ -15,6 +16,7 @@ from pegboard.matches.settings import HostSettings
 from pegboard.matches.spec import MatchSpec
 from pegboard.matches.store.batch import Standing
 from pegboard.matches.store.protocol import NUMBER_MAX, Store
+from pegboard.matches.store.query import MatchQuery
 from pegboard.matches.store.rows import Row, read_result, read_spec
 from pegboard.rules.errors import SeatsError
 from pegboard.rules.game import Game
@@ -25,7 +27,7 @@ FindGame = Callable[[str, Mapping[str, str]], Game]
 
 MATCH_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}", re.ASCII)
 """The shape of all ids. Text of another shape is not the id of a match, and the store is not asked."""
-_TOKEN_CHARACTERS = 32
+_TOKEN_CHARACTERS = 48
 _BLOCKS_KEPT = 4096
 _AT_ONCE_BYTES = 1 << 20
 
@@ -92,17 +94,16 @@ class Registry:
         return self.load(row) if row.finish else self._finished.get(row.id)
 
     def page(
-        self, label: str, finished: bool | None, sealed: bool, page_size: int, page_token: str
+        self, query: MatchQuery, page_size: int, page_token: str
     ) -> tuple[list[AnyMatch], str]:
-        """Return a page, newest first, and the token of the next one, "" on the last.
+        """Return a page of the matches that fit, and the token of the next one, "" on the last.
 
-        `sealed` False: without matches of blocks that are not over. Raises `InvalidRequest` for a token
-        that is not ours.
+        Raises `InvalidRequest` for a token that is not ours, or of another query.
         """
-        before = _read_token(page_token) if page_token else self.last_key + 1
-        rows = self.store.page(label, finished, before, page_size + 1, sealed)
+        after = _read_token(page_token, query) if page_token else None
+        rows = self.store.page(query, after, page_size + 1)
         page = rows[:page_size]
-        token = _token(page[-1].key) if len(rows) > page_size else ""
+        token = _token(query.order.place(page[-1]), query) if len(rows) > page_size else ""
         return [match for row in page if (match := self.of(row)) is not None], token
 
     def finished_after(self, label: str, after: int, size: int) -> Sequence[FinishedMatch]:
@@ -177,21 +178,23 @@ def match_of(row: Row) -> Match:
     return Match(identity)
 
 
-def _token(key: int) -> str:
-    return urlsafe_b64encode(f"1:{key}".encode()).decode().rstrip("=")
+def _token(place: int, query: MatchQuery) -> str:
+    text = f"{place}:{crc32(repr(query).encode())}"
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _read_token(token: str) -> int:
-    """Return the key in a token. Raises `InvalidRequest` for text that `_token` does not make."""
+def _read_token(token: str, query: MatchQuery) -> int:
+    """Return the number in a token. Raises `InvalidRequest` for text that `_token` does not make."""
     try:
         if len(token) > _TOKEN_CHARACTERS:
             raise ValueError(token)
         text = urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode("ascii")
-        key = int(text.removeprefix("1:"))
-        if not 0 <= key <= NUMBER_MAX or _token(key) != token:
+        place = int(text.partition(":")[0])
+        if not 0 <= place <= NUMBER_MAX or _token(place, query) != token:
             raise ValueError(token)
-        return key
+        return place
     except ValueError:
         raise InvalidRequest(
-            "unknown page_token; take the next_page_token of the page before, or none"
+            "unknown page_token; take the next_page_token of the page before, with the same filters"
+            " and order, or none"
         ) from None

@@ -18,6 +18,7 @@ from pegboard.rpc.tokens import Caller
 from pegboard.rules.game import Seat
 from pegboard.rules.plain import sentence
 from pegboard.service.catalog_service import page_size
+from pegboard.service.listing import read_query
 from pegboard.service.messages import (
     check_text,
     event_messages,
@@ -47,11 +48,6 @@ RESULTS_BYTES = 256 * 1024
 _MATCHES_PER_UNIT = 10
 _MESSAGES_AT_ONCE = 64
 """Then the loop has a turn: a page of a thousand takes some 50 ms."""
-_FINISHED = {
-    match_pb2.MATCH_STATE_UNSPECIFIED: None,
-    match_pb2.MATCH_STATE_RUNNING: False,
-    match_pb2.MATCH_STATE_FINISHED: True,
-}
 
 
 async def _messages(matches: Sequence[AnyMatch]) -> list[match_pb2.Match]:
@@ -115,20 +111,12 @@ class MatchService:
     async def ListMatches(
         self, request: match_pb2.ListMatchesRequest, context: Any
     ) -> match_pb2.ListMatchesResponse:
-        """Return a page of matches, newest first."""
-        check_text("label", request.label)
+        """Return a page of the matches that fit."""
         check_text("page_token", request.page_token)
-        if request.state not in _FINISHED:
-            raise InvalidRequest(f"no match state has the number {request.state}")
+        query = read_query(request)._replace(sealed=self._caller(context).organiser is not None)
         size = page_size(request.page_size)
         self._gate.charge(context, size // _MATCHES_PER_UNIT)
-        matches, token = self._host.list(
-            label=request.label,
-            finished=_FINISHED[request.state],
-            sealed=self._caller(context).organiser is not None,
-            page_size=size,
-            page_token=request.page_token,
-        )
+        matches, token = self._host.list(query, page_size=size, page_token=request.page_token)
         return match_pb2.ListMatchesResponse(
             matches=await _messages(matches), next_page_token=token
         )

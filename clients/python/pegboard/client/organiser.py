@@ -16,8 +16,9 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 from pegboard.client.channel import bearer, open_channel, server_errors
 from pegboard.errors import Unavailable
@@ -30,6 +31,12 @@ from pegboard.wire.records import read_record, read_result
 
 BATCH_LIMIT = 1000
 """Matches that one call creates, and that one page lists, at most."""
+
+
+TimeSpan: TypeAlias = tuple[datetime | None, datetime | None]
+"""From the first time, included, to the second, excluded; None is no bound, no zone is UTC."""
+
+ANY_TIME: TimeSpan = (None, None)
 
 
 class FinishedMatches(NamedTuple):
@@ -185,22 +192,36 @@ class Organiser:
         label: str = "",
         state: match_pb2.MatchState.ValueType = match_pb2.MATCH_STATE_UNSPECIFIED,
         limit: int | None = None,
+        *,
+        variant: str = "",
+        bot: str = "",
+        created: TimeSpan = ANY_TIME,
+        ended: TimeSpan = ANY_TIME,
+        order: match_pb2.MatchOrder.ValueType = match_pb2.MATCH_ORDER_UNSPECIFIED,
     ) -> AsyncIterator[match_pb2.Match]:
-        """Yield matches with this label (empty: all) in this state, newest first; `limit` at most."""
-        token = ""
+        """Yield the matches that fit all filters, newest first or in `order`; `limit` at most.
+
+        Raises `InvalidRequest` for filters that no match can fit.
+        """
+        request = match_pb2.ListMatchesRequest(
+            label=label,
+            state=state,
+            variant=variant,
+            bot=bot,
+            create_time=_time_range(created),
+            end_time=_time_range(ended),
+            order=order,
+        )
         left = limit
         while left is None or left > 0:
-            size = BATCH_LIMIT if left is None else min(left, BATCH_LIMIT)
-            request = match_pb2.ListMatchesRequest(
-                page_size=size, page_token=token, label=label, state=state
-            )
+            request.page_size = BATCH_LIMIT if left is None else min(left, BATCH_LIMIT)
             with server_errors():
                 page = await self._matches.ListMatches(request, metadata=self._metadata)
             for match in page.matches:
                 yield match
             left = None if left is None else left - len(page.matches)
-            token = page.next_page_token
-            if not token:
+            request.page_token = page.next_page_token
+            if not request.page_token:
                 return
 
     async def cancel(self, name: str) -> match_pb2.Match:
@@ -278,3 +299,15 @@ class Organiser:
             raise Unavailable("the server has stopped; start it again and watch again")
         finally:
             call.cancel()
+
+
+def _time_range(span: TimeSpan) -> match_pb2.TimeRange | None:
+    first, end = span
+    if first is None and end is None:
+        return None
+    message = match_pb2.TimeRange()
+    if first is not None:
+        message.start_time.FromDatetime(first)
+    if end is not None:
+        message.end_time.FromDatetime(end)
+    return message

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
 
 from pegboard.matches.store.batch import Batch, BlockChange, Standing
 from pegboard.matches.store.protocol import Durability
+from pegboard.matches.store.query import MatchOrder, MatchQuery
 from pegboard.matches.store.rows import Row
 
 
@@ -76,25 +78,32 @@ class MemoryStore:
         """Return none: no earlier process has left a match."""
         return []
 
-    def page(
-        self, label: str, finished: bool | None, before: int, size: int, sealed: bool = True
-    ) -> list[Row]:
-        """Return at most `size` matches, newest first, with keys below `before`."""
+    def page(self, query: MatchQuery, after: int | None, size: int) -> list[Row]:
+        """Return at most `size` matches that fit, in order, after the number `after`."""
         found: list[Row] = []
-        for place in range(bisect_left(self._keys, before) - 1, -1, -1):
-            row = self._rows[self._keys[place]]
-            if self._is_wanted(row, label, finished, sealed):
+        for key in self._keys_after(query.order, after):
+            row = self._rows[key]
+            if query.fits(row) and (query.sealed or not self._is_sealed(row)):
                 found.append(row)
                 if len(found) == size:
                     break
         return found
 
-    def _is_wanted(self, row: Row, label: str, finished: bool | None, sealed: bool) -> bool:
-        if label and row.label != label:
-            return False
-        if finished is not None and bool(row.finish) != finished:
-            return False
-        return sealed or not row.block or self._blocks[row.block].is_over
+    def _keys_after(self, order: MatchOrder, after: int | None) -> Iterator[int]:
+        """Yield keys in order, after the one of number `after`."""
+        keys = self._finished if order.by_end else self._keys
+        if order.descending:
+            end = len(keys)
+            if after is not None:
+                end = min(after - 1, end) if order.by_end else bisect_left(keys, after)
+            return (keys[place] for place in range(end - 1, -1, -1))
+        start = 0
+        if after is not None:
+            start = after if order.by_end else bisect_right(keys, after)
+        return (keys[place] for place in range(start, len(keys)))
+
+    def _is_sealed(self, row: Row) -> bool:
+        return bool(row.block) and not self._blocks[row.block].is_over
 
     def finished(self, label: str, after: int, size: int, most_bytes: int) -> list[Row]:
         """Return finished matches in the order of finishing, after `after`."""

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Protocol
 
 from pegboard.matches.store.batch import Batch, Standing
+from pegboard.matches.store.query import MatchQuery
 from pegboard.matches.store.rows import Row
 
 NUMBER_MAX = 1 << 53
@@ -81,12 +82,10 @@ class Store(Protocol):
         """
         ...
 
-    def page(
-        self, label: str, finished: bool | None, before: int, size: int, sealed: bool = True
-    ) -> list[Row]:
-        """Return at most `size` matches, newest first, with keys below `before`.
+    def page(self, query: MatchQuery, after: int | None, size: int) -> list[Row]:
+        """Return at most `size` matches that fit, in order, after the number `after`.
 
-        `sealed` False: without those of blocks that are not over. Damaged ones are left out.
+        None is from the first one. Damaged ones are left out.
         """
         ...
 

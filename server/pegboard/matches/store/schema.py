@@ -13,7 +13,7 @@ from pegboard.errors import StoreError
 from pegboard.matches.store.file import SQLITE_FAULTS, damage_sentence
 
 APPLICATION_ID = 0x50454742  # "PEGB"
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 CHECKED_BYTES = 64 * 1024 * 1024
 """A larger file is not checked as a whole when it is opened: the check takes a second per 50 MB."""
@@ -46,6 +46,7 @@ CREATE INDEX matches_label ON matches(label, key);
 CREATE INDEX matches_running ON matches(key) WHERE result = '';
 CREATE UNIQUE INDEX matches_finish ON matches(finish) WHERE finish != 0;
 CREATE INDEX matches_label_finish ON matches(label, finish) WHERE finish != 0;
+CREATE TABLE tags (tag TEXT NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (tag, key)) WITHOUT ROWID;
 CREATE TABLE blocks (
     block TEXT PRIMARY KEY,
     matches INTEGER NOT NULL,

@@ -5,6 +5,7 @@ few texts, so that it takes a handful of statements however many matches it is a
 that thread has to wait for the GIL, which the event loop holds.
 
 - `matches` has a row a match; of a finished one all that its record needs.
+- `tags` has a row for each bot and each variant of a match: lists by these are read from there.
 - `blocks` has a row a duplicate block: how many of its matches run, and how many have a result.
 - `journal` has a row a batch: the moves of running matches, one a line (`rows.journal_line`). From time
   to time a batch is a snapshot, all moves of all running matches, and what came before it goes.
@@ -43,6 +44,7 @@ from pegboard.matches.store.file import (
     lock_file,
 )
 from pegboard.matches.store.protocol import NUMBER_MAX, Durability
+from pegboard.matches.store.query import MatchQuery
 from pegboard.matches.store.rows import Row, read_journal, spec_text
 from pegboard.matches.store.schema import SCHEMA_VERSION, check_owner, make_tables, mend_indices
 from pegboard.rules.game import Seat
@@ -53,7 +55,7 @@ SQLITE_MIN = (3, 38, 0)
 
 log = structlog.get_logger(__name__)
 
-_COLUMNS = ", ".join(Stored._fields)
+_COLUMNS = ", ".join(f"matches.{field}" for field in Stored._fields)
 
 _CREATED = """
 INSERT INTO matches(key, id, request_id, label, block, name_sum,
@@ -62,6 +64,15 @@ SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->
        value ->> 7, value ->> 8, value ->> 9, value ->> 10
 FROM json_each(?)
 """
+
+_TAGGED = """
+INSERT INTO tags(tag, key)
+SELECT 'variant ' || (made.value ->> 6 ->> 'variant'), made.value ->> 0
+FROM json_each(?1) AS made
+UNION SELECT 'bot ' || bot.value, made.value ->> 0
+FROM json_each(?1) AS made, json_each(made.value ->> 6, '$.bots') AS bot
+"""
+"""By what matches are found, beside the label: a bot may sit at several seats, so it has no column."""
 
 _FINISHED = """
 UPDATE matches SET finish = v.value ->> 1, end_ms = v.value ->> 2, result = v.value ->> 3,
@@ -186,6 +197,7 @@ class SqliteStore:
             writer.execute("BEGIN IMMEDIATE")
             if texts.created:
                 writer.execute(_CREATED, (texts.created,))
+                writer.execute(_TAGGED, (texts.created,))
             if snapshot:
                 writer.execute("DELETE FROM journal")
             if texts.journal:
@@ -296,23 +308,10 @@ class SqliteStore:
             except ValueError:
                 raise StoreError(damage_sentence(self.path, "its journal cannot be read")) from None
 
-    def page(
-        self, label: str, finished: bool | None, before: int, size: int, sealed: bool = True
-    ) -> list[Row]:
-        """Return at most `size` matches, newest first, with keys below `before`.
-
-        `sealed` False: without those of blocks that are not over. Damaged ones are left out.
-        """
-        where = "WHERE key < ?"
-        values: list[Any] = [before]
-        if label:
-            where += " AND label = ?"
-            values.append(label)
-        if finished is not None:
-            where += " AND result != ''" if finished else " AND result = ''"
-        if not sealed:
-            where += f" AND NOT (block != '' AND {_SEALED})"
-        return list(islice(self._rows(f"{where} ORDER BY key DESC", values), size))
+    def page(self, query: MatchQuery, after: int | None, size: int) -> list[Row]:
+        """Return at most `size` matches that fit, in order; see `Store.page`."""
+        rows = self._rows(*_listing(query, after))
+        return list(islice((row for row in rows if query.fits(row)), size))
 
     def finished(self, label: str, after: int, size: int, most_bytes: int) -> list[Row]:
         """Return finished matches in the order of finishing, after `after`.
@@ -372,6 +371,51 @@ class SqliteStore:
     @property
     def _name(self) -> str:
         return f"the store {self.path}"
+
+
+def _listing(query: MatchQuery, after: int | None) -> tuple[str, list[Any]]:
+    """Return what follows `FROM matches` for a list, and its values.
+
+    In the order of creation the matches of a bot, else of a variant, are read from `tags`, those of a
+    label from its index: a page costs what it has, however many other matches there are.
+    """
+    order = query.order
+    tags = [f"bot {query.bot}"] if query.bot else []
+    tags += [f"variant {query.variant}"] if query.variant else []
+    join, number = "", "matches.finish" if order.by_end else "matches.key"
+    parts: list[str] = ["matches.finish != 0"] if order.by_end else []
+    values: list[Any] = []
+    if tags and not order.by_end:
+        join, number = "JOIN tags ON tags.key = matches.key ", "tags.key"
+        parts.append("tags.tag = ?")
+        values.append(tags.pop(0))
+    for tag in tags:
+        parts.append("EXISTS (SELECT 1 FROM tags AS t WHERE t.tag = ? AND t.key = matches.key)")
+        values.append(tag)
+    if after is not None:
+        parts.append(f"{number} {'<' if order.descending else '>'} ?")
+        values.append(after)
+    conditions = _conditions(query)
+    parts += [part for part, _ in conditions]
+    values += [value for _, found in conditions for value in found]
+    where = f"WHERE {' AND '.join(parts)} " if parts else ""
+    return f"{join}{where}ORDER BY {number}{' DESC' if order.descending else ''}", values
+
+
+def _conditions(query: MatchQuery) -> list[tuple[str, list[Any]]]:
+    """Return the conditions on the columns of a match, each with its values."""
+    found: list[tuple[str, list[Any]]] = []
+    if query.label:
+        found.append(("label = ?", [query.label]))
+    if query.finished is not None:
+        found.append(("result != ''" if query.finished else "result = ''", []))
+    for column, bounds in (("create_ms", query.created), ("end_ms", query.ended)):
+        for bound, sign in zip(bounds, (">=", "<"), strict=True):
+            if bound is not None:
+                found.append((f"{column} {sign} ?", [bound]))
+    if not query.sealed:
+        found.append((f"NOT (block != '' AND {_SEALED})", []))
+    return found
 
 
 def _is_intact(stored: Stored) -> bool:
