@@ -41,6 +41,8 @@ def load(name: str) -> Any:
 
 greedy = load("greedy_bot")
 random_bot = load("random_bot")
+search_bot = load("search_bot")
+search_bot.PLAYOUTS = 12
 
 
 @pytest.mark.parametrize(("variant", "seats"), EVERY_FORM)
@@ -49,6 +51,31 @@ def test_greedy_and_random_play_every_variant_to_its_end(variant: str, seats: in
     bots = [greedy.choose if seat % 2 == 0 else random_bot.choose for seat in range(seats)]
     played = play_match(variant, bots, seed=seats)
     assert played.outcome is not None
+
+
+@pytest.mark.parametrize(
+    ("variant", "seats", "options"),
+    [
+        ("draw", 3, {"target": "20"}),
+        ("cribbage-muggins", 2, {"target": "31"}),
+        ("cribbage-auction", 2, {"target": "31"}),
+        ("cribbage-lone-crib", 3, {"target": "31"}),
+        ("cribbage-jokers-wild", 2, {"target": "21"}),
+        ("cribbage-squares", 1, {}),
+    ],
+)
+def test_search_plays_to_the_end(variant: str, seats: int, options: dict[str, str]) -> None:
+    played = play_match(variant, [search_bot.choose] * seats, options=options, seed=2)
+    assert played.outcome is not None
+
+
+def test_search_beats_random_in_draw() -> None:
+    points = [
+        play_match("draw", bots, options={"target": "40"}, seed=seed).outcome
+        for seed in range(5)
+        for bots in ([search_bot.choose, random_bot.choose],)
+    ]
+    assert sum(outcome.points[0] for outcome in points if outcome) >= 4
 
 
 @pytest.mark.parametrize("variant", ["cribbage", "cribbage-muggins", "draw"])
