@@ -24,7 +24,7 @@ from pegboard.rules.plain import quoted
 
 
 class PegboardError(ValueError):
-    """Base of all errors that somebody outside can cause."""
+    """Base of all errors that a caller can cause."""
 
 
 class NotationError(PegboardError):
@@ -66,7 +66,7 @@ class IllegalMove(PegboardError):
 class ClaimTooHigh(IllegalMove):
     """A claim above the true points; how far above is not told (R-C8.6).
 
-    `instead` is the move that stands where the same question is answered so for the second time: the
+    `instead` is the move that stands if the same question is answered so for the second time: the
     same move with a claim of 0 (X-19).
     """
 

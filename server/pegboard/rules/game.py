@@ -103,7 +103,7 @@ def _text_of(value: _Text) -> str:
 class Choices(NamedTuple, Generic[M]):
     """What a seat may do now.
 
-    `moves` are in the documented order, at most 128 (X-15). Where `number` is set, the listed moves
+    `moves` are in the documented order, at most 128 (X-15). If `number` is set, the listed moves
     that are open (`move.is_open`: a bid, claim or call without its points) are completed by one from
     `number[0]` to `number[1]`, both included. A call names at least 1 also where the range begins with
     the claims of 0 of the plays beside it: such a move has a `LEAST` of its own (X-04).
@@ -207,7 +207,7 @@ class Outcome(NamedTuple):
 
 
 class Chance(Protocol):
-    """Where all luck comes from: a pure function of the label."""
+    """The source of all luck: a pure function of the label."""
 
     def order(self, label: str, size: int, count: int) -> Sequence[int]:
         """Return the first `count` of a random order of 0 to `size` - 1.
@@ -240,7 +240,7 @@ class State(Protocol[M, E, V_co]):
         ...
 
     def choices(self, seat: Seat) -> Choices[M]:
-        """Return what `seat` may do; no moves where it is not asked.
+        """Return what `seat` may do; no moves if it is not asked.
 
         As long as the question to the seat is the same, so is the object, also while others move
         in a phase of several seats; a new question is a new object, even with equal moves (another

@@ -3,7 +3,7 @@
 Two implementations of the rules that agree on these numbers agree on every choice and every event on
 the way. From a state, all moves are made to a depth, as a tree:
 
-- where several seats are to act, the lowest moves: their order changes nothing;
+- if several seats are to act, the lowest moves: their order changes nothing;
 - moves are taken in the listed order, open numbers filled in from low to high; refused claims are left
   out;
 - a sequence ends at the depth, or earlier with the match.
@@ -47,7 +47,7 @@ def count(state: State, depth: int, most: int) -> int:
 
 
 def _count(state: State, depth: int, digest: _Digest | None, most: int | None = None) -> int:
-    """Walk the tree, digesting events where a digest is given, until more than `most` are found."""
+    """Walk the tree, digesting events if a digest is given, until more than `most` are found."""
     if depth == 0 or not state.to_act():
         return 1
     found = 0

@@ -4,7 +4,7 @@ The rule of choice, for the n-th move (from 1) of a match with a seed: h = SHA-2
 `SEED/n`, the seed in lower-case hexadecimal, read as four big-endian numbers of 8 bytes. The first,
 mod the number of seats to act, is the seat's place among them; the second, mod the number of its
 listed moves, the move. An open number is its least value (1 for a call) plus the third, mod 8 or the
-size of the range if that is smaller, so that bids and claims stay low. Where a claim is refused the
+size of the range if that is smaller, so that bids and claims stay low. If a claim is refused the
 next number is tried, after the highest the lowest, and after all numbers the next move.
 """
 

@@ -40,7 +40,7 @@ _MOVE = re.compile(r"([0-9]{1,2}) (\S.*)")
 class Record:
     """One match, named by its id. `bots` by seat; `moves` are `SEAT MOVE`; `result` None while it runs.
 
-    `seed` has 32 bytes, or is None where it is withheld. `events_digest` is hexadecimal, or empty
+    `seed` has 32 bytes, or is None while it is withheld. `events_digest` is hexadecimal, or empty
     while the match runs.
     """
 

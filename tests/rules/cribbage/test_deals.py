@@ -222,5 +222,5 @@ def test_at_the_highest_bid_only_a_pass_is_left(script: Script) -> None:
     assert table.state.choices(2).number == (1, 121)
     table.do("2 BID 61")
     assert table.legal(0) == ["PASS"]
-    with pytest.raises(IllegalMove, match="nobody can bid more"):
+    with pytest.raises(IllegalMove, match="a bid cannot be higher"):
         table.do("0 BID 62")

@@ -151,7 +151,7 @@ def test_pass_only_where_nothing_fits_and_two_are_left() -> None:
     state = drained()
     assert texts(state.choices(1).moves) == ["PASS"]
     assert play(state, "PASS") == ["PASSED 1"]
-    with pytest.raises(IllegalMove, match="passing is no choice"):
+    with pytest.raises(IllegalMove, match="you may pass only if none fits"):
         play(state, "PASS")
     assert state.turn == 0
 

@@ -145,7 +145,7 @@ DRAW_GAME = {
         ("checks", [{"after": 1, "to_act": [0]}], "to_act after move 1 is [1], not [0]"),
         ("checks", [{"after": 0, "legal": {"0": ["DRAW"]}}], "legal moves of seat 0 after move 0"),
         ("checks", [{"after": 0, "view": {"stock": 13}}], "stock after move 0 is 14, not 13"),
-        ("checks", [{"after": 9, "to_act": [0]}], "no number of moves made"),
+        ("checks", [{"after": 9, "to_act": [0]}], "is not a number of moves made"),
         ("checks", [{"after": 0, "too": [0]}], "a check does not take ['too']"),
         (
             "refused",

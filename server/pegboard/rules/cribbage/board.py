@@ -10,7 +10,7 @@ from pegboard.rules.cribbage.events import GameEnded, GameStarted, Scored
 STREET = 30
 GROUP = 5
 POSITIONAL = frozenset((18, 44, 70, 96, 121))
-"""The holes where a player with an average deal to come wants to be."""
+"""The holes that a player wants to reach by the end of a deal (positional holes)."""
 
 HOLE, POSITIONAL_HOLE, REAR, FRONT = ".", "+", "o", "@"
 LEGEND = (

@@ -176,7 +176,7 @@ class CardPlayed(NamedTuple):
     seat: Seat
     card: Card
     declared: Card
-    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs
+    count: int  # type: ignore[assignment]  # hides tuple.count, which has no use here
 
     @remembered
     def text(self) -> str:
@@ -232,7 +232,7 @@ class CribShown(NamedTuple):
 
 
 class Claimed(NamedTuple):
-    """Points claimed where counting is manual."""
+    """Points claimed in manual counting."""
 
     seat: Seat
     subject: Reason

@@ -55,7 +55,7 @@ class Cribbage(settings.CribbageOptions):
         return redact(event, seat)
 
     def targets(self, seats: int) -> tuple[int, ...]:
-        """Return the target of each side, 0 where there is none."""
+        """Return the target of each side, 0 if there is none."""
         sides = max(self.sides(seats)) + 1
         return tuple(self.target_of(side, seats) for side in range(sides))
 

@@ -53,7 +53,8 @@ def is_over(table: Table) -> bool:
 def winners_of(table: Table) -> tuple[int, ...]:
     """Return the sides that won the game that has just ended.
 
-    In lowball all that share the lowest score (R-C9.1, X-07). Squares can be lost by being poor.
+    In lowball all that share the lowest score (R-C9.1, X-07). A grid of squares with less
+    than 61 points is lost.
     """
     setup = table.setup
     if setup.form.alone:

@@ -60,7 +60,7 @@ class WildJokers(NoJokers):
         return VALUE[hand[0]] + count <= LIMIT
 
     def effective(self, move: Play) -> Card:
-        """Return the declared card of a joker. Raises `IllegalMove` where it is missing."""
+        """Return the declared card of a joker. Raises `IllegalMove` if it is missing."""
         if move.card != JOKER:
             return super().effective(move)
         if move.declared not in _IDENTITIES:

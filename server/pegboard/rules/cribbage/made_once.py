@@ -1,6 +1,7 @@
-"""What a match makes again and again, made once: events of few values, cards on the table, seats.
+"""Values that matches make again and again, made once: events of few values, cards on the table, seats.
 
-All of it is immutable, so that matches can share it: no time to make it, no memory to log it.
+All are immutable, so matches share them: making one would cost an allocation at every play, and a log
+that keeps them needs no memory of its own for them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ PLAIN_PLAYS: Final[tuple[Play, ...]] = PLAYS
 """The plain play of each card, by card: here too, as compiled code reads its own constants faster."""
 
 ALONE: Final[tuple[tuple[Seat, ...], ...]] = tuple((seat,) for seat in _SEATS)
-"""The seats to act where it is only one."""
+"""The seats to act if it is only one."""
 
 PLAYED: Final[tuple[tuple[PlayedCard, ...], ...]] = tuple(
     by_card(partial(PlayedCard, seat, declared=NO_CARD)) for seat in _SEATS

@@ -80,7 +80,7 @@ class Exchange(CardsMove):
 class Play(CribbageMove):
     """Plays a card; a wild joker declares one (R-C9.3); with muggins a claim comes along (X-03).
 
-    `claim` is None where counting is not manual, -1 in a listed move that lacks it.
+    `claim` is None if the table counts, -1 in a listed move that lacks it.
     """
 
     card: Card
@@ -123,7 +123,7 @@ class Pass(CribbageMove):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NumberMove(CribbageMove):
-    """A move that is a number; None in a listed move, where it is open."""
+    """A move that is a number; None in a listed move, whose number is open."""
 
     WORD: ClassVar[str]
     points: int | None = None

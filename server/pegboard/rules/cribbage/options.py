@@ -51,7 +51,7 @@ class CribbageOptions:
         return sides_of(self, seats)
 
     def target_of(self, side: int, seats: int) -> int:
-        """Return the score that wins for a side; 0 where there is none (R-C7)."""
+        """Return the score that wins for a side; 0 if there is none (R-C7)."""
         form = FORMS[self.form]
         lone = form.lone_target if self.lone_target is None else self.lone_target
         if lone and self.sides(seats)[self.lone_seat] == side:
@@ -140,7 +140,7 @@ def keys_of(game: CribbageOptions) -> tuple[str, ...]:
 
 
 def check(game: CribbageOptions, seats: int) -> None:
-    """Raise `OptionError` where options do not go together with this number of seats (R-C9.13)."""
+    """Raise `OptionError` if options do not go together with this number of seats (R-C9.13)."""
     form = FORMS[game.form]
     if form.alone:
         _check_alone(game)
@@ -148,7 +148,7 @@ def check(game: CribbageOptions, seats: int) -> None:
     if game.lowball:
         _check_lowball(game)
     if form.teams != "lone" and game.lone_seat:
-        raise OptionError(f"lone_seat: nobody plays alone in {form.name}; leave it out")
+        raise OptionError(f"lone_seat: no seat plays alone in {form.name}; leave it out")
     if game.lone_target is not None and not form.lone_target:
         raise OptionError(
             f"lone_target: all sides of {form.name} have the same target; set target instead"

@@ -38,7 +38,7 @@ def _redacted(event: CribbageEvent, seat: Seat | None) -> CribbageEvent:
 
 
 def _dealt(event: Dealt, seat: Seat | None) -> Dealt:
-    """Show the own hand; nobody sees what is dealt to the crib."""
+    """Show the own hand; no seat sees what is dealt to the crib."""
     hands = tuple(
         hand if owner == seat else _hidden(hand) for owner, hand in enumerate(event.hands)
     )

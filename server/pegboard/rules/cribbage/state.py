@@ -61,7 +61,7 @@ class CribbageState:
         return self.phase.to_act()
 
     def choices(self, seat: Seat) -> Choices[CribbageMove]:
-        """Return what `seat` may do; no moves where it is not asked.
+        """Return what `seat` may do; no moves if it is not asked.
 
         The same object as long as the question stands, so that asking again costs nothing and a host
         can tell by it whether an open turn is still good.
@@ -79,7 +79,7 @@ class CribbageState:
         return events
 
     def _advance(self, events: list[CribbageEvent]) -> None:
-        """Take steps until a phase has to ask somebody, or the match is over."""
+        """Take steps until a phase has to ask a seat, or the match is over."""
         table = self.table
         steps = self._steps
         while True:

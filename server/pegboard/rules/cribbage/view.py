@@ -73,7 +73,7 @@ class CribbageView(NamedTuple):
     starter: Card
     played: tuple[PlayedCard, ...]
     count_cards: tuple[PlayedCard, ...]
-    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs
+    count: int  # type: ignore[assignment]  # hides tuple.count, which has no use here
     said_go: tuple[Seat, ...]
     bid: int
     bidder: Seat

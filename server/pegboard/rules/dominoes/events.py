@@ -14,7 +14,7 @@ from pegboard.rules.tiles import Tile, tile_text, tiles_text
 
 
 class Port(IntEnum):
-    """A place on a tile where another joins (R-D16); numbers as in the contract."""
+    """A place on a tile at which another joins (R-D16); numbers as in the contract."""
 
     LOW = 1
     HIGH = 2
@@ -133,7 +133,7 @@ class Passed(NamedTuple):
 
 
 class RoundEnded(NamedTuple):
-    """A round is over: hands are revealed and settled; `winner` None where nobody won it."""
+    """A round is over: hands are revealed and settled; `winner` is None if no seat won it."""
 
     round: int
     blocked: bool

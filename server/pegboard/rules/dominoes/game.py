@@ -73,7 +73,7 @@ class Dominoes:
             )
         if self.first_opener is not None and self.first_opener >= seats:
             raise OptionError(
-                f"first_opener {self.first_opener} is no seat; seats are 0 to {seats - 1}"
+                f"first_opener {self.first_opener} is not a seat; seats are 0 to {seats - 1}"
             )
         target = target_for(seats) if self.target is None else self.target
         return Terms(seats, target, self.match_games, scores, edition)
@@ -126,7 +126,7 @@ class Dominoes:
         return places_of(map(parse_tile, words))
 
     def options(self) -> tuple[Option, ...]:
-        """Return what a match may set; a number is also allowed where a word is listed."""
+        """Return what a match may set; a number is also allowed if words are listed."""
         target = "auto" if self.target is None else str(self.target)
         opener = "draw" if self.first_opener is None else str(self.first_opener)
         return (

@@ -21,10 +21,10 @@ _PLACES = tuple(
     tuple({tile: _places(tile, left, right) for tile in SET} for right in range(7))
     for left in range(7)
 )
-"""By left pips, right pips and tile: where the tile fits."""
+"""By left pips, right pips and tile: the placements of the tile."""
 
 NEVER_DRAWN = 2
-"""The last tiles of the stock, which nobody draws (R-D5)."""
+"""The last tiles of the stock, which are never drawn (R-D5)."""
 
 
 def opening_moves(hand: Hand, stock: int) -> tuple[DominoesMove, ...]:

@@ -65,7 +65,7 @@ class Line:
         return line
 
     def place(self, tile: Tile, end: End) -> Connection | None:
-        """Place a tile that fits at `end` (not checked) and return its join; None where it opens."""
+        """Place a tile that fits at `end` (not checked); return its join, None if it opens."""
         if self.ends is None:
             self.tiles.append(tile)
             self.ends = _OPENED[tile]

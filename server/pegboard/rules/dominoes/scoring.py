@@ -26,7 +26,7 @@ def out_points(pips: Sequence[int], winner: Seat) -> int:
 
 
 def block_winner(pips: Sequence[int]) -> Seat | None:
-    """Return the seat with the one lowest hand, None where it is shared (R-D23)."""
+    """Return the seat with the one lowest hand, None if several share it (R-D23)."""
     lowest = min(pips)
     return pips.index(lowest) if pips.count(lowest) == 1 else None
 
@@ -37,7 +37,7 @@ def block_points(pips: Sequence[int], winner: Seat) -> int:
 
 
 def leaders(scores: Sequence[int], target: int) -> tuple[Seat, ...]:
-    """Return who has won by these scores: nobody below the target, several in a tie (R-D28)."""
+    """Return the winners by these scores: none below the target, several in a tie (R-D28)."""
     highest = max(scores)
     if highest < target:
         return ()

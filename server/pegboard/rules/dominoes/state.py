@@ -285,7 +285,7 @@ class DominoesState:
             self._lengthen_order(seat)
 
     def _lengthen_order(self, seat: Seat) -> None:
-        """Make the first places of the seat's order; where they do not do, all of them.
+        """Make the first places of the seat's order; if they are not enough, all of them.
 
         The first ones take one block of the stream instead of two, and nearly always do.
         """
@@ -299,7 +299,7 @@ class DominoesState:
         ends = self.line.ends
         if ends is None or self.hands[seat] & (FITS[ends[0].pips] | FITS[ends[1].pips]):
             raise IllegalMove(
-                "a tile of your hand fits; place it, since passing is no choice (R-D12)"
+                "a tile of your hand fits; place it, you may pass only if none fits (R-D12)"
             )
         self.passes += 1
         self.asked = None
@@ -375,7 +375,8 @@ class DominoesState:
             self._deal(events)
 
     def _pass_opening(self) -> None:
-        self.opener = (self.opener + 1) % self.terms.seats  # R-D26: whoever won
+        # R-D26: whichever seat won the round.
+        self.opener = (self.opener + 1) % self.terms.seats
 
     def _end_game(self, events: list[DominoesEvent]) -> None:
         """Count the game for its winners, all of them in a tie (R-D28, as X-07 shares a game)."""

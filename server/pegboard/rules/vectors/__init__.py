@@ -1,4 +1,4 @@
-"""Runs worked cases with the right answer beside them: tests/vectors, or anybody's own file.
+"""Runs worked cases with the right answer beside them: those of tests/vectors, or of any other file.
 
 The shape of every kind is in docs/vectors.md.
 """

@@ -57,11 +57,11 @@ def cards_of(words: Sequence[str]) -> tuple[Card, ...]:
 
 
 def card_of(case: Case, key: str) -> Card:
-    """Read a card, NO_CARD where the field is not there. Raises `NotationError`."""
+    """Read a card, NO_CARD if the case does not have the field. Raises `NotationError`."""
     return parse_card(case[key]) if key in case else NO_CARD
 
 
 def played_card(text: str) -> Card:
-    """Read a card of the play, where a rank alone will do. Raises `NotationError`."""
+    """Read a card of the play, for which a rank alone is enough. Raises `NotationError`."""
     word = text.strip().upper()
     return parse_card(f"{word}C" if word in (*RANKS, "10") else word)

@@ -47,7 +47,7 @@ def _connection_text(pair: list[list[str]]) -> str:
 
 
 def _end(line: Line, tile: Tile, connections: list[list[list[str]]], number: int) -> End:
-    """Return the end where the case joins this tile, the `number`th of the line."""
+    """Return the end at which the case joins this tile, the `number`th of the line."""
     if line.ends is None:
         return End.NONE
     if number > len(connections):
@@ -80,7 +80,7 @@ def run_block(case: Case) -> None:
 
 
 def run_out(case: Case) -> None:
-    """Settle a round that somebody ended; their hand is null: kind domino_out (R-D22)."""
+    """Settle a round by going out; the hand that went out is null: kind domino_out (R-D22)."""
     hands = field(case, "hands")
     winner = field(case, "winner")
     expect("empty hand", [seat for seat, pips in enumerate(hands) if pips is None], [winner])

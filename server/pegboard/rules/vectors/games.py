@@ -52,7 +52,7 @@ class _Script:
     def _at(self, item: Case, stop: Callable[[], None]) -> None:
         after = field(item, "after")
         if not 0 <= after <= len(self.moves):
-            raise NotationError(f"'after' {after} is no number of moves made")
+            raise NotationError(f"'after' {after} is not a number of moves made")
         self.stops.setdefault(after, []).append(stop)
 
     def play(self) -> None:

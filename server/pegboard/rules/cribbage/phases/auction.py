@@ -66,7 +66,7 @@ class Bidding(PhaseState):
             self.bidding = tuple(other for other in self.bidding if other != seat)
             events.append(BidMade(seat, 0))
         else:
-            hint = f"PASS or BID {low} to {high}" if low <= high else "PASS: nobody can bid more"
+            hint = f"PASS or BID {low} to {high}" if low <= high else "PASS: a bid cannot be higher"
             raise illegal(move, hint)
         self.question = None
         return self._pass_on(seat, events)

@@ -38,7 +38,7 @@ class Window(NamedTuple):
     question: Choices
 
     def without(self, seat: Seat) -> Window | None:
-        """Return the window after a pass; None when nobody is left."""
+        """Return the window after a pass; None if no caller is left."""
         callers = tuple(caller for caller in self.callers if caller != seat)
         return self._replace(callers=callers) if callers else None
 

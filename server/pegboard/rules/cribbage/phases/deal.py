@@ -19,7 +19,7 @@ from pegboard.rules.game import Chance, Seat
 
 _JACK: Final = 11
 _MOST_CUTS: Final = 200
-"""No shuffle ties so often."""
+"""So many ties come from scripted chance only; seeded chance does not tie so often."""
 SOLITAIRE_DEALS: Final = 4
 """Four deals of 13 cards go through one pack (R-C7.1)."""
 
@@ -28,7 +28,7 @@ def cut_for_deal(seats: int, chance: Chance, events: list[CribbageEvent]) -> Sea
     """Let all seats cut: the lowest rank deals, those tied for it cut again (R-C1.2).
 
     Jokers are left out of this cut. A seat that is alone deals without one. Raises `NotationError`
-    where scripted chance ties for ever.
+    if scripted chance ties for ever.
     """
     cutting = list(range(seats))
     attempt = 0

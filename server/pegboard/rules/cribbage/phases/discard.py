@@ -102,7 +102,11 @@ _PAIRS: Final = {low: {high: discard((low, high)) for high in PACK if high > low
 
 
 def pairs_of_six(hand: list[Card]) -> tuple[Discard, ...]:
-    """Return the fifteen pairs of six different cards in documented order, quickly."""
+    """Return the fifteen pairs of six different cards in documented order.
+
+    This is the most common discard: shared moves, looked up by both cards, instead of
+    `itertools.combinations` and a cache. A test compares the two.
+    """
     a, b, c, d, e, f = hand
     with_a, with_b, with_c, with_d, with_e = _PAIRS[a], _PAIRS[b], _PAIRS[c], _PAIRS[d], _PAIRS[e]
     return (
@@ -142,7 +146,7 @@ def fives_in(cards: Sequence[Card]) -> int:
 
 
 def check_fives(hand: Sequence[Card], cards: Sequence[Card], move: CribbageMove) -> None:
-    """Raise `IllegalMove` where a five that has to go stays (R-C9.6)."""
+    """Raise `IllegalMove` if a five that has to go stays (R-C9.6)."""
     if fives_in(cards) < min(fives_in(hand), len(cards)):
         raise illegal(move, "fives go to the crib first")
 

@@ -16,7 +16,7 @@ _FOUR = 4
 
 
 class Exchanging(PhaseState):
-    """The lone seat holds eight cards; nobody else is asked."""
+    """The lone seat holds eight cards; no other seat is asked."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class Exchanging(PhaseState):
         return (self.table.setup.lone,)
 
     def ask(self, seat: Seat) -> Choices[CribbageMove]:
-        """Return the sets of four that may go back, fives first where they have to (X-09)."""
+        """Return the sets of four that may go back, fives first if they have to (X-09)."""
         sets = with_fives if self.table.setup.fives else sets_of
         return Choices(tuple(map(Exchange, sets(self.table.hands[seat], _FOUR))))
 

@@ -1,4 +1,4 @@
-"""The play where players count (R-C8, X-03, X-04): a claim travels with each card."""
+"""The play if players count (R-C8, X-03, X-04): a claim travels with each card."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from pegboard.rules.game import Choices, Seat
 class ManualPlaying(Playing):
     """`window` may be called; `due` is the claim for an ended count: its reason and true points.
 
-    An opponent on turn closes the window by its next card or go. Where the scorer's own side would
+    An opponent on turn closes the window by its next card or go. If the scorer's own side would
     come next, a claim is due, or the play is over (`ended`), the opponents call or pass before that:
-    nobody can shut a window by being quick.
+    no seat can shut a window by being quick.
     """
 
     __slots__ = ("due", "ended", "window")

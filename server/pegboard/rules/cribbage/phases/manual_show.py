@@ -1,4 +1,4 @@
-"""The show where players count (R-C8): a claim for each hand and the crib, then calls or passes."""
+"""The show if players count (R-C8): a claim for each hand and the crib, then calls or passes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pegboard.rules.game import Choices, Seat
 
 
 class Showing(PhaseState):
-    """`counts` is what is to be counted, `place` where it is, `points` what that is worth."""
+    """`counts` is what is to be counted, `place` the current index, `points` what that is worth."""
 
     __slots__ = ("counts", "place", "points", "window")
 

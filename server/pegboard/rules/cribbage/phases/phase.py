@@ -21,7 +21,7 @@ class PhaseState:
 
     A new phase is at its table and no more, so that copies start from it too; `begin` takes it up.
 
-    `question` is what the seat on turn is asked, made when somebody wants to know and the same object
+    `question` is what the seat on turn is asked, made when it is first asked for and the same object
     until the turn is over; phases that ask several seats keep one for each.
     """
 
@@ -45,7 +45,7 @@ class PhaseState:
         raise NotImplementedError
 
     def choices(self, seat: Seat) -> Choices[CribbageMove]:
-        """Return what a seat may do; NO_CHOICES where it is not asked."""
+        """Return what a seat may do; NO_CHOICES if it is not asked."""
         if seat not in self.to_act():
             return NO_CHOICES
         question = self.question
@@ -108,7 +108,7 @@ class Over(PhaseState):
         return Over(table)
 
     def to_act(self) -> tuple[Seat, ...]:
-        """Nobody is asked."""
+        """Return no seats."""
         return ()
 
     def choices(self, seat: Seat) -> Choices[CribbageMove]:
@@ -121,7 +121,7 @@ class Over(PhaseState):
 
 
 Step = Callable[[Table, list[CribbageEvent]], PhaseState | None]
-"""Begins a phase. Returns it, or None if it is over already because nobody had to be asked."""
+"""Begins a phase. Returns it, or None if it is over already because no seat had to be asked."""
 
 
 def not_your_turn(seat: Seat, asked: tuple[Seat, ...]) -> NotYourTurn:

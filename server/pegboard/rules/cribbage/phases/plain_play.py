@@ -42,7 +42,7 @@ class PlainPlaying(Playing):
         return phase
 
     def choices(self, seat: Seat) -> Choices[CribbageMove]:
-        """Return the playable cards, or the go where the seat says it itself."""
+        """Return the playable cards, or the go if the seat says it itself."""
         if seat != self.turn:
             return NO_CHOICES
         question = self.question

@@ -64,7 +64,7 @@ class Playing(PhaseState):
         return ALONE[self.turn]
 
     def choices(self, seat: Seat) -> Choices[CribbageMove]:
-        """Return the playable cards, or the go where the seat says it itself."""
+        """Return the playable cards, or the go if the seat says it itself."""
         if seat != self.turn:
             return NO_CHOICES
         question = self.question
@@ -147,7 +147,7 @@ class Playing(PhaseState):
         """Find who plays next, saying forced gos on the way; return whether the play is over.
 
         The count ends when the search comes back to the seat of the last card and that cannot play
-        either: it says no go itself (X-02), nor does anybody at 31.
+        either: that seat says no go (X-02), and at 31 no seat does.
         """
         setup, hands, running = self.table.setup, self.table.hands, self.running
         lefts, can_play = setup.lefts, setup.joker_rules.can_play

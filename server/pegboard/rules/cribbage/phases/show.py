@@ -68,7 +68,7 @@ def _bind(cards: tuple[Card, ...], bound: tuple[Card, ...]) -> tuple[Card, ...]:
 
 
 def count_all(table: Table, events: list[CribbageEvent]) -> None:
-    """Count everything, stopping where somebody goes out (R-C2.4)."""
+    """Count everything, stopping if a side goes out (R-C2.4)."""
     rules = table.setup.rules
     for count in counts(table):
         count.lay_open(events)

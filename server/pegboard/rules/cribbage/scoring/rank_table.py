@@ -34,7 +34,7 @@ def product_of_primes(cards: Iterable[Card]) -> int:
 class RankTable:
     """Points and combinations by product of primes, for one meaning of runs.
 
-    `points` may be read directly; where a key is missing, `fill` works it out.
+    `points` may be read directly; if a key is missing, `fill` works it out.
     """
 
     __slots__ = ("_patterns", "points", "three_runs")

@@ -1,6 +1,6 @@
 """The show: what a hand or a crib is worth (R-C4), in every variant.
 
-A hand is 3, 4 or 6 cards, a crib 4, 5 or 6; the starter comes apart, NO_CARD where it is not counted
+A hand is 3, 4 or 6 cards, a crib 4, 5 or 6; the starter comes apart, NO_CARD if it is not counted
 (R-C5.5P2). A played wild joker arrives as the card that it was declared to be, so a card may be there
 twice; an unbound one arrives as JOKER and takes the best identity (R-C9.3).
 """
@@ -132,7 +132,7 @@ def best_identities(
 def _best_identities(
     others: tuple[Card, ...], jokers: int, starter: Card, crib: bool, three_runs: bool
 ) -> tuple[Card, ...]:
-    """Try all ranks, the promising first, then the suits where flush and nobs could still decide."""
+    """Try all ranks, the promising first, then suits if flush and nobs could still decide."""
     rules = ShowRules(three_runs)
     places = jokers + (starter == JOKER)
     # Nobs, and a flush if the cards beside the jokers leave one open.
