@@ -21,7 +21,8 @@ from pegboard.client.bot import as_bot
 from pegboard.errors import InvalidRequest, StoreError
 from pegboard.rpc.settings import ServeSettings
 from pegboard.rules.errors import PegboardError
-from pegboard.service.app import configure_log, serve
+from pegboard.service.app import serve
+from pegboard.service.logs import configure_log
 
 SERVE = (sys.executable, "-m", "pegboard.cli.main", "serve")
 

@@ -17,11 +17,11 @@ from tests.service.test_app import Process, folder
 from pegboard.client import Organiser, new_match
 from pegboard.errors import StoreError, Unavailable
 from pegboard.rules.errors import PegboardError
-from pegboard.service.app import SERVICES
 from pegboard.v1 import match_pb2
 
 __all__ = ["folder"]
 
+SERVICES = ("CatalogService", "MatchService", "PlayService")
 NAMES = ("", *(f"pegboard.v1.{name}" for name in SERVICES))
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING

@@ -12,7 +12,7 @@ from tests.service.rig import ORGANISER, token_file, token_of
 
 from pegboard.errors import InvalidRequest
 from pegboard.rpc.settings import ServeSettings
-from pegboard.service.app import tls_credentials
+from pegboard.service.tls import tls_credentials
 
 FILES = Path(__file__).parent / "tls"
 CERTIFICATE, KEY = FILES / "certificate.pem", FILES / "key.pem"

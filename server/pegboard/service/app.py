@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 import os
-import signal
-import ssl
 import sys
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import grpc
 import grpc.aio
@@ -38,16 +35,13 @@ from pegboard.rpc.probe import ServerProbe
 from pegboard.rpc.settings import Limits, ServeSettings
 from pegboard.rpc.tokens import Tokens, load_tokens
 from pegboard.rules.plain import plain, quoted
+from pegboard.service import catalog_service, match_service, play_service
 from pegboard.service.catalog_service import CatalogService
+from pegboard.service.logs import configure_log
 from pegboard.service.match_service import MatchService
 from pegboard.service.play_service import PlayService
-
-SERVICES = ("CatalogService", "MatchService", "PlayService")
-LEVELS = ("debug", "info", "warning", "error")
-LOG_VALUE_MOST = 400
-"""The most characters of a value in the log..."""
-LOG_WHOLE = frozenset({"exception", "traceback"})
-"""...but of these, which are ours."""
+from pegboard.service.stop_signals import watch_for_stop
+from pegboard.service.tls import tls_credentials
 
 _log = structlog.get_logger("pegboard.server")
 
@@ -58,7 +52,27 @@ def print_line(line: str) -> None:
     sys.stdout.flush()
 
 
-async def serve(settings: ServeSettings, announce: Callable[[str], None] = print_line) -> None:
+class HostedService(NamedTuple):
+    """A service that a server answers for: its full name, for reflection and health, and its calls."""
+
+    name: str
+    handler: grpc.GenericRpcHandler
+
+
+FurtherServices = Callable[[MatchHost, Gate], Sequence[HostedService]]
+"""Makes the services that a server answers for beside those of the catalog, matches and play."""
+
+
+def no_further_services(_host: MatchHost, _gate: Gate) -> Sequence[HostedService]:
+    """Return none."""
+    return ()
+
+
+async def serve(
+    settings: ServeSettings,
+    announce: Callable[[str], None] = print_line,
+    further: FurtherServices = no_further_services,
+) -> None:
     """Host matches until SIGTERM, SIGINT, or the end of standard input where that is asked for.
 
     Announces one line, `listening on ADDRESS...`, when ready. Raises `InvalidRequest` for settings
@@ -70,7 +84,8 @@ async def serve(settings: ServeSettings, announce: Callable[[str], None] = print
     check_addresses(settings, tokens)
     store = open_settings_store(settings)
     host = MatchHost(store, settings=HostSettings(store_patience_s=settings.store_patience_s))
-    server = Server(host, Gate(tokens, settings.limits, settings.public))
+    gate = Gate(tokens, settings.limits, settings.public)
+    server = Server(host, gate, further(host, gate))
     try:
         await host.open()
         addresses = server.bind(settings)
@@ -106,9 +121,9 @@ async def _lose_store(host: MatchHost, stop: asyncio.Event) -> None:
 
 
 class Server:
-    """The gRPC server around one host."""
+    """The gRPC server around one host; `further` are services beside those of matches."""
 
-    def __init__(self, host: MatchHost, gate: Gate) -> None:
+    def __init__(self, host: MatchHost, gate: Gate, further: Sequence[HostedService] = ()) -> None:
         self._host = host
         self._gate = gate
         self._limits = gate.limits
@@ -119,12 +134,15 @@ class Server:
         self.probe = ServerProbe()
         self._pulse: asyncio.Task[None] | None = None
         self._store_watch: asyncio.Task[None] | None = None
-        matches, catalog = MatchService(host, gate), CatalogService()
-        self._server.add_generic_rpc_handlers(
-            (self._play.handler(), matches.handler(), catalog.handler(gate))
-        )
+        services = [
+            HostedService(play_service.SERVICE.full_name, self._play.handler()),
+            HostedService(match_service.SERVICE.full_name, MatchService(host, gate).handler()),
+            HostedService(catalog_service.SERVICE.full_name, CatalogService().handler(gate)),
+            *further,
+        ]
+        self._server.add_generic_rpc_handlers(tuple([each.handler for each in services]))
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        names = [f"pegboard.v1.{name}" for name in SERVICES]
+        names = [each.name for each in services]
         self._names = ["", *names]
         reflection.enable_server_reflection(
             [*names, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server
@@ -248,27 +266,6 @@ def warn_of_clear_text(addresses: list[str]) -> None:
     sys.stderr.flush()
 
 
-def tls_credentials(settings: ServeSettings) -> grpc.ServerCredentials | None:
-    """Return TLS credentials, or None without a certificate. Raises `InvalidRequest`."""
-    certificate, key = settings.tls_certificate, settings.tls_key
-    if certificate is None and key is None:
-        return None
-    if certificate is None or key is None:
-        raise InvalidRequest("TLS needs both, the certificate and its key")
-    try:
-        pair = (key.read_bytes(), certificate.read_bytes())
-        # gRPC would take anything here, and say only later that it cannot listen.
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=str)
-    except ssl.SSLError as error:
-        raise InvalidRequest(
-            f"{certificate} and {key} are not a certificate and its own key without a password, both"
-            f" PEM ({error.reason or error})"
-        ) from None
-    except OSError as error:
-        raise InvalidRequest(f"cannot read the TLS files: {error}") from None
-    return grpc.ssl_server_credentials([pair])
-
-
 def open_settings_store(settings: ServeSettings) -> Store:
     """Open the store that the settings name. Raises `InvalidRequest` or `StoreError`."""
     try:
@@ -281,67 +278,6 @@ def open_settings_store(settings: ServeSettings) -> Store:
     if settings.store is None:
         durability = Durability.MEMORY
     return open_store(None if durability is Durability.MEMORY else settings.store, durability)
-
-
-def watch_for_stop(stop: asyncio.Event, stop_on_eof: bool) -> None:
-    """Set `stop` on SIGTERM or SIGINT, or at the end of standard input where that is asked for."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    if not stop_on_eof:
-        return
-
-    def read() -> None:
-        if not os.read(0, 4096):
-            loop.remove_reader(0)
-            stop.set()
-
-    try:
-        loop.add_reader(0, read)
-    except OSError:
-        raise InvalidRequest("--stop-on-eof needs a pipe as standard input") from None
-
-
-def configure_log(level: str) -> None:
-    """Log to standard error, a line an entry: values are written as Python writes them, on one line.
-
-    Raises `InvalidRequest` for an unknown level.
-    """
-    if level not in LEVELS:
-        raise InvalidRequest(f"no log level {quoted(level)}; one of {', '.join(LEVELS)}")
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
-            bound_values,
-            structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=lambda *_: StandardError(),
-    )
-
-
-class StandardError:
-    """Writes entries to standard error as it is now. Where nothing reads it, a server still serves."""
-
-    def msg(self, line: str) -> None:
-        """Write one entry."""
-        try:
-            sys.stderr.write(f"{line}\n")
-            sys.stderr.flush()
-        except (OSError, ValueError):  # closed, or a pipe without a reader
-            pass
-
-    debug = info = warning = error = msg
-
-
-def bound_values(_logger: Any, _method: str, entry: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """Cut long text of an entry, so that bots cannot fill a log by what they say."""
-    for key, value in entry.items():
-        if isinstance(value, str) and len(value) > LOG_VALUE_MOST and key not in LOG_WHOLE:
-            entry[key] = plain(value, LOG_VALUE_MOST)
-    return entry
 
 
 def tune_collector() -> None:
