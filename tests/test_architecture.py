@@ -130,6 +130,7 @@ KNOWS_GAMES = {
     "arena/pegboard/cli/peg.py",
     "arena/pegboard/cli/replay.py",
     "arena/pegboard/cli/score.py",
+    "clients/python/pegboard/client/__init__.py",  # a bot's one import gives both games
 }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from pegboard.client import Turn, run
+from pegboard.client import CribbageView, Turn, run
 from pegboard.rules import catalog
 from pegboard.rules.cards import JOKER, NO_CARD, PACK, VALUE, Card
 from pegboard.rules.cribbage import moves as cribbage
@@ -79,10 +79,21 @@ def without(hand: Sequence[Card], cards: Sequence[Card]) -> Cards:
     return tuple(rest)
 
 
+def seen(turn: Turn) -> CribbageView:
+    """Return the view of a turn of cribbage."""
+    assert isinstance(turn.view, CribbageView)
+    return turn.view
+
+
+def card_sets(turn: Turn) -> list[Cards]:
+    """Return the cards of each listed move; all of them are moves of cards."""
+    return [move.cards for move in turn.moves if isinstance(move, cribbage.CardsMove)]
+
+
 def discard(turn: Turn, rules: Rules) -> Choice:
     """Keep the best hand. Of more cards than a hand, keep those that combine most."""
-    hand = turn.view.hand
-    kept = [without(hand, move.cards) for move in turn.moves]
+    hand = seen(turn).hand
+    kept = [without(hand, cards) for cards in card_sets(turn)]
     if len(kept[0]) > 6:
         return best(rules.sign * show_points(cards, NO_CARD, True, rules.show) for cards in kept)
     return best(rules.sign * rules.hand_value(cards, hand) for cards in kept)
@@ -90,20 +101,20 @@ def discard(turn: Turn, rules: Rules) -> Choice:
 
 def split(turn: Turn, rules: Rules) -> Choice:
     """Make the best two hands of eight cards: one's own two, or one's own and the partner's."""
-    hand = turn.view.hand
+    hand = seen(turn).hand
 
     @cache
     def value(cards: Cards) -> float:
         return rules.hand_value(cards, hand)
 
     return best(
-        rules.sign * (value(move.cards) + value(without(hand, move.cards))) for move in turn.moves
+        rules.sign * (value(cards) + value(without(hand, cards))) for cards in card_sets(turn)
     )
 
 
 def play(turn: Turn, rules: Rules) -> Choice:
     """Play the card that scores most, of equal ones the highest; claim what it scores."""
-    view = turn.view
+    view = seen(turn)
     table = [effective(played.card, played.declared) for played in view.count_cards]
 
     plays = [move for move in turn.moves if isinstance(move, cribbage.Play)]
@@ -136,7 +147,7 @@ def claim(turn: Turn, rules: Rules) -> Choice:
 
 def call(turn: Turn, rules: Rules) -> Choice:
     """Call what a claim left out; else pass, or play on where it is one's turn."""
-    counting = turn.view.counting
+    counting = seen(turn).counting
     missing = 0
     if counting is not None and counting.claim is not None:
         missing = true_points(turn, rules) - counting.claim
@@ -147,8 +158,9 @@ def call(turn: Turn, rules: Rules) -> Choice:
 
 def true_points(turn: Turn, rules: Rules) -> int:
     """Return what the hand, the crib or the card that is being counted is worth."""
-    view = turn.view
+    view = seen(turn)
     counting = view.counting
+    assert counting is not None
     if counting.subject in (Reason.HAND, Reason.CRIB):
         crib = counting.subject == Reason.CRIB
         starter = NO_CARD if crib and rules.crib_without_starter else view.starter
@@ -171,9 +183,9 @@ def bid(turn: Turn, rules: Rules) -> Choice:
 
 def place(turn: Turn, rules: Rules) -> Choice:
     """Put the card where its row and its column gain most."""
-    view = turn.view
+    view = seen(turn)
 
-    def gain(move: Any) -> int:
+    def gain(move: cribbage.Place) -> int:
         row = [view.grid[4 * move.row + column] for column in range(4)]
         column = [view.grid[4 * row + move.column] for row in range(4)]
         return sum(
@@ -181,7 +193,8 @@ def place(turn: Turn, rules: Rules) -> Choice:
             for line in (row, column)
         )
 
-    return best(rules.sign * gain(move) for move in turn.moves)
+    cells = [move for move in turn.moves if isinstance(move, cribbage.Place)]
+    return best(rules.sign * gain(move) for move in cells)
 
 
 def line_points(line: Sequence[Card], rules: Rules) -> int:

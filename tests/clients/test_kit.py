@@ -27,9 +27,11 @@ from pegboard.client.session import METHOD, PlayStream
 from pegboard.client.testing import ScriptedMatch, play_match, random_choice
 from pegboard.client.turn import Refused
 from pegboard.errors import InvalidRequest, Silent, Unavailable
+from pegboard.rules import cribbage, dominoes
 from pegboard.rules.cards import parse_card
 from pegboard.rules.cribbage.moves import Claim, Discard, Play
 from pegboard.rules.errors import IllegalMove, MustGoOut
+from pegboard.rules.results import Result
 from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.codec import read_move
 
@@ -87,6 +89,12 @@ def test_what_a_bot_may_not_return(choice: Any) -> None:
     """One sentence that says what would do."""
     with pytest.raises(InvalidRequest, match="choose the index of a listed move"):
         encode_choice(scripted().turn(0), choice)
+
+
+@pytest.mark.parametrize("choice", ["five", None, cribbage.Pass(), dominoes.Pass])
+def test_only_moves_of_the_game_are_moves(choice: Any) -> None:
+    with pytest.raises(InvalidRequest, match="choose the index of a listed move"):
+        encode_choice(ScriptedMatch("draw", 2).turn(1), choice)
 
 
 def test_what_is_a_bot() -> None:
@@ -194,7 +202,7 @@ async def test_hooks_are_called() -> None:
         def event(self, match: str, seat: int, sequence: int, event: Any) -> None:
             events.append((sequence, event.text()))
 
-        def match_ended(self, match: str, result: match_pb2.MatchResult) -> None:
+        def match_ended(self, match: str, result: Result) -> None:
             heard.append(f"ended {match} {result.termination}")
             over.set()
 
@@ -205,7 +213,7 @@ async def test_hooks_are_called() -> None:
         async with asyncio.timeout(PATIENCE_S):
             await over.wait()
         await rig.result(name)
-    assert heard == [f"started {name}", f"ended {name} 1"]
+    assert heard == [f"started {name}", f"ended {name} NORMAL"]
     assert [sequence for sequence, _ in events] == list(range(1, len(events) + 1))
     # A tied lot is drawn again, so the opener may come later than second.
     assert any(text.startswith("GAME 1 OPENER") for _, text in events)
@@ -507,7 +515,7 @@ async def test_an_odd_choice_ends_a_bot_with_one_line() -> None:
         bot = bot_process(rig.address, token_of("alice"), "run(lambda turn: 'five')")
         _, err = await asyncio.to_thread(bot.communicate, timeout=PATIENCE_S)
         assert bot.returncode == 1
-        assert err.startswith("pegboard bot: the bot chose 'five' for <Turn 1 of seat 0")
+        assert err.startswith("pegboard bot: the bot chose 'five' for turn 1 of seat 0")
         assert err.count("\n") == 1
 
 
@@ -570,3 +578,69 @@ async def test_channels() -> None:
         await open_channel(address).close()
     with pytest.raises(InvalidRequest, match="not an address"):
         open_channel("localhost")
+
+
+def test_a_turn_prints_as_people_write_it() -> None:
+    turn = scripted().turn(0)
+    lines = str(turn).splitlines()
+    assert lines[0] == "turn 1 of seat 0 in matches/scripted"
+    assert lines[1] == "DISCARD in deal 1 of game 1, dealer 1, scores 0 0"
+    assert "hand: 2C 5C 5D 5H 9D JS" in lines
+    assert lines[-1].startswith("legal moves: 0 DISCARD 2C 5C, 1 DISCARD 2C 5D, ")
+    assert repr(turn) == f"<Turn: {'; '.join(lines)}>"
+
+
+def test_a_turn_with_a_number_prints_its_range() -> None:
+    match = ScriptedMatch("cribbage-auction", 2)
+    assert str(match.turn(match.state.to_act()[0])).endswith("BID ?; ? from 1 to 121")
+
+
+def test_a_turn_of_an_unknown_game_prints_its_title() -> None:
+    message = play_pb2.Turn(match="matches/new", seat=1, turn_id=4)
+    assert repr(Turn(message)) == "<Turn: turn 4 of seat 1 in matches/new>"
+
+
+FAILING = """
+from pegboard.client import Bot
+class B(Bot):
+    def choose(self, turn):
+        if turn.match.endswith('bad'):
+            {fault}
+        return 0
+"""
+BATCH = """
+class C(B):
+    def choose_batch(self, turns):
+        return [self.choose(turn) for turn in turns]
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "last_line"),
+    [
+        (
+            FAILING.format(fault="return turn.nonsense") + "run(B(), resign_on_error=True)",
+            "'nonsense'",
+        ),
+        (FAILING.format(fault="return 'five'") + "B.resign_on_error = True\nrun(B())", "or RESIGN"),
+        (FAILING.format(fault="1 / 0") + BATCH + "run(C(), resign_on_error=True)", "by zero"),
+    ],
+    ids=["exception", "odd choice", "batch"],
+)
+async def test_an_error_costs_one_match_if_the_kit_is_told_so(code: str, last_line: str) -> None:
+    async with serving() as rig:
+        bad = await rig.match("alice", "bob", match_id="bad", variant="draw")
+        good = await rig.match("alice", "bob", match_id="good", variant="draw")
+        rig.play("bob")
+        bot = bot_process(rig.address, token_of("alice"), code)
+        try:
+            assert (await rig.result(bad)).termination == match_pb2.TERMINATION_RESIGN
+            assert (await rig.result(good)).termination == match_pb2.TERMINATION_NORMAL
+            assert bot.poll() is None, "the bot goes on"
+        finally:
+            bot.terminate()
+            _, err = await asyncio.to_thread(bot.communicate, timeout=PATIENCE_S)
+    assert bot.returncode == 0
+    assert err.startswith("pegboard bot: resigns matches/bad after an error in turn 1 of seat 0 in")
+    assert err.count("Traceback (most recent call last):") == 1
+    assert last_line in err.splitlines()[-1]

@@ -5,15 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from pegboard.rules.cribbage.events import CribbageEvent
 from pegboard.rules.cribbage.game import Cribbage
+from pegboard.rules.cribbage.moves import CribbageMove
+from pegboard.rules.cribbage.view import CribbageView
+from pegboard.rules.dominoes.events import DominoesEvent
 from pegboard.rules.dominoes.game import Dominoes
+from pegboard.rules.dominoes.moves import DominoesMove
+from pegboard.rules.dominoes.view import DominoesView
 from pegboard.rules.errors import UnknownVariant
 from pegboard.rules.game import Game
 from pegboard.rules.versions import RULES_VERSION, RULES_VERSIONS
 
-__all__ = ["CATALOG", "RULES_VERSION", "RULES_VERSIONS", "Variant", "find", "game"]
+__all__ = [
+    "CATALOG",
+    "RULES_VERSION",
+    "RULES_VERSIONS",
+    "Event",
+    "Move",
+    "Variant",
+    "View",
+    "find",
+    "game",
+]
+
+Move: TypeAlias = CribbageMove | DominoesMove
+"""A move of any game."""
+View: TypeAlias = CribbageView | DominoesView
+"""What a seat of any game can see."""
+Event: TypeAlias = CribbageEvent | DominoesEvent
+"""An event of any game."""
 
 NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 

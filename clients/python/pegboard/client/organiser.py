@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias, overload
 
 from pegboard.client.channel import bearer, open_channel, server_errors
 from pegboard.errors import Unavailable
-from pegboard.rules.game import Event
+from pegboard.rules.catalog import Event
 from pegboard.rules.record import Record
 from pegboard.rules.results import Result
 from pegboard.v1 import catalog_pb2, catalog_pb2_grpc, match_pb2, match_pb2_grpc

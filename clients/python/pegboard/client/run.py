@@ -7,24 +7,20 @@ import contextlib
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable
-from concurrent import futures
-from pathlib import Path
-from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import TYPE_CHECKING
 
 from pegboard.client.bot import PATIENCE_S, Bot, as_bot
+from pegboard.client.report import print_error, say
 from pegboard.client.turn import Choice, Turn
 from pegboard.errors import Unauthenticated
 from pegboard.rules.errors import PegboardError
-from pegboard.rules.plain import plain
 from pegboard.wire.transport import wait_directly
 
 if TYPE_CHECKING:
     from pegboard.client.session import BotClient
 
-LINE_MOST = 1_000
 STOP_S = 2.0
 """How long a bot that is told to stop waits for the server to end the stream."""
 
@@ -34,20 +30,26 @@ def run(
     address: str = "",
     token: str = "",
     patience_s: float = PATIENCE_S,
+    resign_on_error: bool | None = None,
 ) -> None:
     """Connect and play until told to stop (SIGTERM, SIGINT; twice: at once); a bot's main program.
 
     Address and token default to `PEGBOARD_ADDRESS` and `PEGBOARD_TOKEN`. A lost connection is made
-    again. Ends the process with status 1 and one line on standard error where that is of no use: a
-    token that nobody has, a newer connection of the same bot, no server for `patience_s`. An error of
-    the bot itself ends it with status 1 and a traceback of the author's part of the calls.
+    again. If that is of no use (an unknown token, a newer connection of the same bot, no server for
+    `patience_s`), the process ends with status 1 and one line on standard error. An exception in the
+    bot's code ends it with status 1 and a traceback of the author's part of the calls; with
+    `resign_on_error` one in `choose` costs only the match (`Bot.resign_on_error`, which the argument
+    sets unless it is None).
     """
     wait_directly()
     from pegboard.client.session import BotClient  # imports grpc, which reads what was just set
 
     token = token or os.environ.get("PEGBOARD_TOKEN", "")
     try:
-        client = BotClient(as_bot(bot), address, token, patience_s, say)
+        player = as_bot(bot)
+        if resign_on_error is not None:
+            player.resign_on_error = resign_on_error
+        client = BotClient(player, address, token, patience_s, say)
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             runner.run(_play(client))
     except Unauthenticated as error:
@@ -57,42 +59,17 @@ def run(
         say(str(error))
         sys.exit(1)
     except Exception as error:  # the bot's own: its author wants to see where
-        traceback.print_exception(error.with_traceback(authors_part(error.__traceback__)))
+        print_error(error)
         sys.exit(1)
 
 
-def say(sentence: str) -> None:
-    """Print a line on standard error."""
-    sys.stderr.write(f"pegboard bot: {plain(sentence, LINE_MOST)}\n")
-    sys.stderr.flush()
-
-
-def authors_part(trace: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the calls of kit and event loop that lead to the author's code.
-
-    All of it if there is none of the author's code in it.
-    """
-    rest = trace
-    while rest is not None and is_ours(rest.tb_frame.f_code.co_filename):
-        rest = rest.tb_next
-    return rest or trace
-
-
-def is_ours(file: str) -> bool:
-    """Say whether a file is the kit's, or of the event loop and threads that it runs on."""
-    folders = (Path(__file__).parent, Path(asyncio.__file__).parent, Path(futures.__file__).parent)
-    # Frames of uvloop, which is compiled, have no folder but `uvloop`.
-    return file.startswith("uvloop/") or any(Path(file).is_relative_to(each) for each in folders)
-
-
-def loop_factory() -> Callable[[], Any] | None:
-    """Return the maker of a fast event loop, where there is one."""
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return the maker of uvloop's event loop, None if uvloop is not installed."""
     try:
         import uvloop
     except ImportError:
         return None
-    factory: Callable[[], Any] = uvloop.new_event_loop
-    return factory
+    return uvloop.new_event_loop
 
 
 async def _play(client: BotClient) -> None:

@@ -17,11 +17,21 @@ import grpc.aio
 from pegboard.client.address import DEFAULT_ADDRESS
 from pegboard.client.bot import PATIENCE_S, Bot, encode_choice
 from pegboard.client.channel import bearer, error_from, open_channel
-from pegboard.client.turn import UNKNOWN_MATCH, Choice, MatchInfo, Refused, Resign, Turn
+from pegboard.client.report import print_error, say
+from pegboard.client.turn import (
+    RESIGN,
+    UNKNOWN_MATCH,
+    Choice,
+    MatchInfo,
+    Refused,
+    Resign,
+    Turn,
+)
 from pegboard.errors import InvalidRequest, ServerFault, Silent, Unavailable
-from pegboard.rules.errors import PegboardError
+from pegboard.rules.errors import PegboardError, RecordError
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import read_event
+from pegboard.wire.records import read_result
 
 METHOD = "/pegboard.v1.PlayService/Play"
 PROTOCOL_VERSION = 1
@@ -144,7 +154,8 @@ class PlayStream:
     async def _play_at_once(self) -> None:
         """Read, choose, answer, in turn."""
         read, write = self._read, self._call.write
-        choose = self._bot.choose
+        bot = self._bot
+        choose = one_or_resign(bot.choose) if bot.resign_on_error else bot.choose
         while (response := await read()) is not grpc.aio.EOF:
             self._take(response)
             turns, self._waiting = self._waiting, []
@@ -163,6 +174,8 @@ class PlayStream:
 
     async def _play_in_thread(self, choose: Callable[[Sequence[Turn]], Sequence[Choice]]) -> None:
         """Read on while a thread chooses for all the turns there are."""
+        if self._bot.resign_on_error:
+            choose = all_or_resign(choose)
         reader = asyncio.create_task(self._read_on())
         try:
             while True:
@@ -172,11 +185,7 @@ class PlayStream:
                 parts: list[bytes] = []
                 if turns:
                     choices = await asyncio.to_thread(choose, turns)
-                    if len(choices) != len(turns):
-                        raise InvalidRequest(
-                            f"choose_batch returned {len(choices)} choices for {len(turns)} turns;"
-                            " return one for each, in order"
-                        )
+                    check_batch(turns, choices)
                     parts = [self._answer(*pair) for pair in zip(turns, choices, strict=True)]
                 while len(parts) > ANSWERS_AT_ONCE:
                     await self._write_alone(b"".join(parts[:ANSWERS_AT_ONCE]))
@@ -260,7 +269,69 @@ class PlayStream:
                 )
         for ended in response.ended:
             self._infos.pop(ended.match, None)
-            bot.match_ended(ended.match, ended.result)
+            # A termination that this version of the kit does not know is not told, as with events.
+            with suppress(RecordError):
+                result = read_result(ended.result)
+                bot.match_ended(ended.match, result)
+
+
+def check_batch(turns: Sequence[Turn], choices: Sequence[Choice]) -> None:
+    """Raise `InvalidRequest` unless there is a choice for each turn."""
+    if len(choices) != len(turns):
+        raise InvalidRequest(
+            f"choose_batch returned {len(choices)} choices for {len(turns)} turns;"
+            " return one for each, in order"
+        )
+
+
+def resign(turn: Turn, error: Exception) -> Choice:
+    """Tell the bot's author of an error, and return the choice to resign the match."""
+    say(f"resigns {turn.match} after an error in {turn.title}")
+    print_error(error)
+    return RESIGN
+
+
+def one_or_resign(choose: Callable[[Turn], Choice]) -> Callable[[Turn], Choice]:
+    """Return a `choose` that resigns if the bot's own raises or returns a choice of a wrong kind."""
+
+    def careful(turn: Turn) -> Choice:
+        try:
+            choice = choose(turn)
+            if not isinstance(choice, Resign):
+                encode_choice(turn, choice)
+        except Exception as error:
+            return resign(turn, error)
+        return choice
+
+    return careful
+
+
+def all_or_resign(
+    choose: Callable[[Sequence[Turn]], Sequence[Choice]],
+) -> Callable[[Sequence[Turn]], Sequence[Choice]]:
+    """Return a `choose_batch` that resigns the matches of those turns for which the bot's own fails.
+
+    If the batch fails, each of its turns is asked again alone: only that tells which of them failed.
+    """
+
+    def one(turn: Turn) -> Choice:
+        choices = choose([turn])
+        check_batch([turn], choices)
+        return choices[0]
+
+    careful = one_or_resign(one)
+
+    def careful_batch(turns: Sequence[Turn]) -> Sequence[Choice]:
+        with suppress(Exception):  # `careful` prints what is wrong with a turn
+            choices = choose(turns)
+            check_batch(turns, choices)
+            for turn, choice in zip(turns, choices, strict=True):
+                if not isinstance(choice, Resign):
+                    encode_choice(turn, choice)
+            return choices
+        return [careful(turn) for turn in turns]
+
+    return careful_batch
 
 
 def match_info(started: play_pb2.MatchStarted) -> MatchInfo:

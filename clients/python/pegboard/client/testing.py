@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple, SupportsIndex, cast
 
 from pegboard.client.bot import Bot, as_bot
 from pegboard.client.turn import (
@@ -28,6 +28,7 @@ from pegboard.client.turn import (
 )
 from pegboard.errors import InvalidRequest
 from pegboard.rules import catalog
+from pegboard.rules.catalog import Event, Move, View
 from pegboard.rules.errors import ClaimTooHigh, IllegalMove, MustGoOut, PegboardError
 from pegboard.rules.game import Choices, Game, Outcome, Seat, State
 from pegboard.rules.shuffle import ScriptedChance, SeededChance
@@ -62,27 +63,28 @@ class ScriptedMatch:
         self.game: Game = catalog.game(variant, options)
         scripted = {label: self.game.places(order) for label, order in (orders or {}).items()}
         chance = ScriptedChance(scripted, SeededChance(seed.to_bytes(32, "big"), "scripted"))
-        self.state: State
+        self.state: State[Move, Event, View]
+        self.events: list[Event]
         self.state, self.events = self.game.start(seats, chance)
         self.seats = seats
         self.options = dict(options)
-        self.moves: list[tuple[Seat, Any]] = []
+        self.moves: list[tuple[Seat, Move]] = []
         self._questions: dict[Seat, tuple[int, Choices]] = {}  # how many so far, and the last
         self._narrowed: dict[Seat, Choices] = {}  # by refused claims
         self._ask()
 
-    def play(self, *moves: str) -> list[Any]:
+    def play(self, *moves: str) -> list[Event]:
         """Make moves, each `SEAT MOVE` in canonical notation, and return their events.
 
         Raises `NotationError`, `IllegalMove`, `NotYourTurn`, `MatchOver`.
         """
-        events: list[Any] = []
+        events: list[Event] = []
         for text in moves:
             seat, _, move = text.partition(" ")
             events += self.apply(int(seat), self.game.parse_move(move))
         return events
 
-    def apply(self, seat: Seat, move: Any) -> list[Any]:
+    def apply(self, seat: Seat, move: Move) -> list[Event]:
         """Make one move and return its events."""
         events = self.state.apply(seat, move)
         self.moves.append((seat, move))
@@ -121,14 +123,18 @@ class ScriptedMatch:
         """Let the seat be asked again, the range of its number narrowed by a refused claim."""
         self._narrowed[seat] = self._narrowed[seat].without(refused, self.state.choices(seat))
 
-    def resolve(self, turn: Turn, choice: Choice) -> Any:
+    def resolve(self, turn: Turn, choice: Choice) -> Move:
         """Return the move that a choice names. Raises `IllegalMove` for one that is not listed."""
         choices = self._narrowed[turn.seat]
-        index, number = choice if isinstance(choice, tuple) and len(choice) == 2 else (choice, None)
-        if not hasattr(index, "__index__"):
-            return choice
+        index: object = choice
+        number: int | None = None
+        if isinstance(choice, tuple) and len(choice) == 2:
+            index, number = choice
+        if not isinstance(index, SupportsIndex):
+            return cast("Move", choice)
         try:
-            return choices.complete(index.__index__(), number, self.state.choices(turn.seat))
+            asked = self.state.choices(turn.seat)
+            return cast("Move", choices.complete(index.__index__(), number, asked))
         except (IndexError, ValueError):
             raise IllegalMove(f"{choice!r} is not among the choices of {turn!r}") from None
 
@@ -137,8 +143,8 @@ class PlayedMatch(NamedTuple):
     """A whole match: how it came out (None: resigned), its moves, its events."""
 
     outcome: Outcome | None
-    moves: list[tuple[Seat, Any]]
-    events: list[Any]
+    moves: list[tuple[Seat, Move]]
+    events: list[Event]
 
 
 def play_match(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from pegboard.errors import PegboardError
+from pegboard.rules.catalog import Move, View
 from pegboard.rules.game import Seat
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import read_listed_moves, read_view
@@ -20,9 +22,9 @@ class Resign:
 
 RESIGN = Resign()
 
-Choice: TypeAlias = Any
-"""What a bot returns: the index of a listed move, (index, number) where a number is asked for, a move
-of `pegboard.rules`, or `RESIGN`."""
+Choice: TypeAlias = int | tuple[int, int | None] | Move | Resign
+"""What a bot returns: the index of a listed move, (index, number) if the turn has a number, a move of
+`pegboard.rules`, or `RESIGN`."""
 
 CLAIM_TOO_HIGH: int = play_pb2.REJECTION_REASON_CLAIM_TOO_HIGH
 MEAN_NUMBER = 4.0
@@ -79,11 +81,30 @@ class Turn:
         self.turn_id = message.turn_id
         self.info = info
         self.refused: Refused | None = None
-        self._moves: tuple[Any, ...] | None = None
-        self._view: Any = None
+        self._moves: tuple[Move, ...] | None = None
+        self._view: View | None = None
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, *self._lines()])
 
     def __repr__(self) -> str:
-        return f"<Turn {self.turn_id} of seat {self.seat} in {self.match}>"
+        return f"<Turn: {'; '.join([self.title, *self._lines()])}>"
+
+    def _lines(self) -> list[str]:
+        """Return the lines of the view and one of the legal moves, by index; none if unreadable."""
+        try:
+            lines = self.view.text().splitlines()
+            moves = [f"{index} {move}" for index, move in enumerate(self.moves)]
+        except PegboardError:
+            return []
+        number = self.number
+        bounds = "" if number is None else f"; ? from {number[0]} to {number[1]}"
+        return [*lines, f"legal moves: {', '.join(moves)}{bounds}"]
+
+    @property
+    def title(self) -> str:
+        """What names the turn: its number, its seat, its match."""
+        return f"turn {self.turn_id} of seat {self.seat} in {self.match}"
 
     @property
     def move_count(self) -> int:
@@ -99,7 +120,7 @@ class Turn:
         return message.number.min, message.number.max
 
     @property
-    def moves(self) -> tuple[Any, ...]:
+    def moves(self) -> tuple[Move, ...]:
         """The legal moves as moves of `pegboard.rules`, in the documented order."""
         if self._moves is None:
             message = self.message
@@ -107,7 +128,7 @@ class Turn:
         return self._moves
 
     @property
-    def view(self) -> Any:
+    def view(self) -> View:
         """All that the seat can see: a `CribbageView` or a `DominoesView` of `pegboard.rules`."""
         if self._view is None:
             self._view = read_view(self.message.view)
@@ -140,7 +161,7 @@ class Turn:
         if bounds is None:
             return index, None
         low, high = bounds
-        least = self.moves[index].LEAST
+        least: int = getattr(self.moves[index], "LEAST", 0)
         if least:  # a call, whose range refused claims leave as it was
             low = max(low, least)
             high = max(high, low)
