@@ -23,6 +23,7 @@ def generate(out: Path) -> None:
     arguments = [
         "protoc",
         f"--proto_path={ROOT}",
+        f"--proto_path={ROOT / 'third_party'}",
         f"--proto_path={bundled}",
         f"--plugin=protoc-gen-mypy={bin_dir / 'protoc-gen-mypy'}",
         f"--plugin=protoc-gen-mypy_grpc={bin_dir / 'protoc-gen-mypy_grpc'}",

@@ -51,6 +51,8 @@ async def test_an_organiser_lists_what_fits() -> None:
         ({"state": 1, "end_time": RANGE(end_time=Timestamp(seconds=1))}, "has no end"),
         ({"create_time": RANGE(start_time=Timestamp(nanos=-1))}, "create_time.start_time is not"),
         ({"end_time": RANGE(end_time=Timestamp(seconds=1 << 60))}, "end_time.end_time is not a"),
+        ({"variant": "draw"}, "does not name a variant; write variants/"),
+        ({"bot": "bob"}, "does not name a bot; write bots/"),
         ({"variant": "v" * 201}, "variant has 201 characters"),
         ({"bot": "b" * 201}, "bot has 201 characters"),
     ],

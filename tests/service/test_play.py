@@ -24,7 +24,7 @@ async def test_hello_is_answered_with_welcome() -> None:
     """The token names the bot."""
     async with serving() as rig:
         welcome = await rig.wire(token_of("alice")).hello()
-        assert welcome.bot == "alice"
+        assert welcome.bot == "bots/alice"
         assert welcome.protocol_version == 1
         assert welcome.heartbeat_interval_ms == 10_000
 
@@ -33,7 +33,7 @@ async def test_the_token_may_come_as_metadata() -> None:
     """As for every other call."""
     async with serving() as rig:
         metadata = [("authorization", f"Bearer {token_of('bob')}")]
-        assert (await rig.wire(metadata=metadata).hello()).bot == "bob"
+        assert (await rig.wire(metadata=metadata).hello()).bot == "bots/bob"
 
 
 async def test_no_hello_is_refused_in_time() -> None:

@@ -38,12 +38,24 @@ async def test_the_catalog_is_listed_in_its_order() -> None:
     """Page by page as well."""
     async with serving() as rig, rig.organiser() as organiser:
         variants = await organiser.list_variants()
-        assert [variant.variant_id for variant in variants] == list(CATALOG)
+        assert [variant.name for variant in variants] == [f"variants/{id}" for id in CATALOG]
         cribbage = await organiser.get_variant("cribbage")
         assert cribbage.family == "cribbage"
-        assert "target" in {option.key for option in cribbage.options}
+        kinds = {option.key: option.WhichOneof("kind") for option in cribbage.options}
+        assert (kinds["target"], kinds["jokers"], kinds["start_scores"]) == (
+            "number",
+            "word",
+            "text",
+        )
         with pytest.raises(errors.UnknownVariant, match="did you mean draw"):
             await organiser.get_variant("drwa")
+
+
+def with_spec(**changes: Any) -> match_pb2.CreateMatchRequest:
+    """A request for a match with other fields than the kit writes."""
+    request = new_match("draw", ["alice", "bob"])
+    spec: dict[str, Any] = {"variant": request.spec.variant, "bots": request.spec.bots}
+    return match_pb2.CreateMatchRequest(spec=match_pb2.MatchSpec(**(spec | changes)))
 
 
 async def test_creating_needs_an_organiser() -> None:
@@ -69,6 +81,8 @@ async def test_creating_needs_an_organiser() -> None:
         (new_match("draw", ["alice", "bob"], options={"colour": "red"}), errors.OptionError),
         (new_match("draw", ["alice", "bob"], seed=b"short"), errors.InvalidRequest),
         (new_match("draw", ["alice", "bob"], match_id="No Id"), errors.InvalidRequest),
+        (with_spec(variant="draw"), errors.InvalidRequest),
+        (with_spec(bots=["alice", "bots/bob"]), errors.InvalidRequest),
     ],
 )
 async def test_a_bad_request_creates_nothing(

@@ -86,18 +86,36 @@ def as_read(event: Any) -> Any:
 def check_turn(family: str, seat: int, choices: Choices, view: Any) -> None:
     """A turn made of bytes is a `Turn`, and holds what went in."""
     head = seat_bytes("matches/x-1", seat)
-    data = turn_bytes(head, 77, (9_000, 500), choices, view, codec.CODECS[family])
+    data = turn_bytes(head, 77, (9_000, 500), choices, choices, view, codec.CODECS[family])
     (turn,) = play_pb2.PlayResponse.FromString(turns_bytes([data])).turns
     assert (turn.match, turn.seat, turn.turn_id) == ("matches/x-1", seat, 77)
     assert (turn.clock.turn_ms, turn.clock.bank_ms) == (9_000, 500)
-    number = (turn.number.min, turn.number.max) if turn.HasField("number") else None
-    assert number == choices.number
-    assert codec.read_listed_moves(turn.legal_moves, number is not None) == choices.moves
+    assert codec.read_choices(turn.legal_moves) == choices
+    for listed, move in zip(turn.legal_moves, choices.moves, strict=True):
+        assert listed.HasField("number_range") == move.is_open
+        if choices.number is not None and move.is_open:
+            low, high = choices.number
+            assert listed.number_range.min == max(low, move.LEAST)
+            assert listed.number_range.max == high
     assert codec.read_view(turn.view) == view
     for move in choices.expand():
         assert codec.read_move(family, codec.move_message(family, move)) == move
 
 
+def test_refused_claims_narrow_the_range_of_claims_but_not_of_calls() -> None:
+    """X-04: a call beside plays names any number from 1 up."""
+    play, call = mv.Play(PACK[0], NO_CARD, -1), mv.Call()
+    asked = Choices((play, call), (0, 15))
+    narrowed = asked.without(ClaimTooHigh("", 4, play), asked)
+    data = turn_bytes(b"", 1, (9_000, None), narrowed, asked, VIEW, codec.CODECS["cribbage"])
+    turn = play_pb2.Turn.FromString(data)
+    ranges = [(move.number_range.min, move.number_range.max) for move in turn.legal_moves]
+    assert ranges == [(0, 3), (1, 15)]
+    assert codec.read_choices(turn.legal_moves) == narrowed
+    assert not turn.clock.HasField("bank_ms")
+
+
+VIEW = catalog.game("cribbage").start(2, SeededChance(bytes(32), "wire"))[0].view(0)
 cards = st.sampled_from(PACK)
 hands = st.frozensets(cards, min_size=1, max_size=6).map(lambda some: tuple(sorted(some)))
 points = st.integers(0, 200)

@@ -29,13 +29,15 @@ def results(draw: st.DrawFn) -> Result:
     return Result(termination, seat, draw(POINTS), draw(NUMBERS), draw(GAMES), draw(TEXT))
 
 
+ID = TEXT.filter(lambda text: not text.startswith(("matches/", "variants/", "bots/")))
 DIGESTS = st.binary(min_size=32, max_size=32)
 RECORDS = st.builds(
     Record,
-    match=TEXT.filter(lambda text: not text.startswith("matches/")),
-    variant=TEXT.filter(bool),
+    match=ID,
+    variant=ID,
+    family=st.sampled_from(("", "cribbage", "dominoes")),
     options=st.dictionaries(TEXT, TEXT, max_size=3),
-    bots=st.lists(TEXT, min_size=1, max_size=4).map(tuple),
+    bots=st.lists(ID, min_size=1, max_size=4).map(tuple),
     nonce=TEXT,
     seed=st.none() | DIGESTS,
     commitment=DIGESTS,

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import msgspec
 
 from pegboard.arena.ratings import TableLine
-from pegboard.rules.record import MATCHES, Record
+from pegboard.rules.names import MATCHES
+from pegboard.rules.record import Record
 from pegboard.rules.results import Result
 
 PROCESS_MARK = "--"

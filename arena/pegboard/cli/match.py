@@ -16,7 +16,7 @@ from pegboard.client.address import DEFAULT_ADDRESS
 from pegboard.client.organiser import Organiser
 from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.rules.game import explained
-from pegboard.rules.record import MATCHES
+from pegboard.rules.names import BOTS, MATCHES, VARIANTS
 from pegboard.rules.results import Result
 from pegboard.runner.columns import Column
 from pegboard.runner.terminal import json_text, shown
@@ -81,13 +81,25 @@ def print_matches(matches: Sequence[match_pb2.Match]) -> None:
     print_table(
         [
             Column("match", ids, kind="words"),
-            Column("variant", cells([match.spec.variant for match in matches]), 2, "names"),
-            Column("bots", cells([", ".join(match.spec.bots) for match in matches]), 0, "lists"),
+            Column("variant", cells([variant_of(match.spec) for match in matches]), 2, "names"),
+            Column(
+                "bots", cells([", ".join(bots_of(match.spec)) for match in matches]), 0, "lists"
+            ),
             Column("result", cells([standing(match) for match in matches]), 1, "words"),
             Column("label", cells([match.spec.label for match in matches]), 4, "names"),
             Column("created (UTC)", created, 3, "words"),
         ]
     )
+
+
+def variant_of(spec: match_pb2.MatchSpec) -> str:
+    """Return the id of the variant."""
+    return spec.variant.removeprefix(VARIANTS)
+
+
+def bots_of(spec: match_pb2.MatchSpec) -> list[str]:
+    """Return the names of the bots by seat."""
+    return [bot.removeprefix(BOTS) for bot in spec.bots]
 
 
 def time_text(match: match_pb2.Match) -> str:
@@ -130,9 +142,9 @@ def facts(match: match_pb2.Match) -> list[tuple[str, str]]:
     spec = match.spec
     rows = [
         ("match", match.name),
-        ("variant", spec.variant),
+        ("variant", variant_of(spec)),
         ("options", ", ".join(f"{key} = {value}" for key, value in sorted(spec.options.items()))),
-        *((f"seat {seat}", bot) for seat, bot in enumerate(spec.bots)),
+        *((f"seat {seat}", bot) for seat, bot in enumerate(bots_of(spec))),
         ("label", spec.label),
         ("created", f"{time_text(match)} UTC"),
         ("state", STATE_WORDS.get(match.state, "unknown")),

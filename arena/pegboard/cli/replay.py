@@ -14,8 +14,8 @@ from pegboard.rules.cribbage.events import Dealt, GameEnded
 from pegboard.rules.cribbage.game import Cribbage
 from pegboard.rules.errors import PegboardError, RecordError
 from pegboard.rules.game import explained
+from pegboard.rules.names import MATCHES
 from pegboard.rules.record import (
-    MATCHES,
     Record,
     game_of,
     records_in,

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from pegboard.arena.results import EndedMatch, bot_of, match_id
+from pegboard.rules.names import BOTS
 from pegboard.rules.record import PREFIX, Record
 from pegboard.rules.results import Result, Termination
 from pegboard.runner.errors import FolderError
@@ -123,7 +124,7 @@ def _ended(line: _ResultLine) -> EndedMatch:
     termination = Termination(fields.termination.removeprefix(PREFIX))
     return EndedMatch(
         match_id(line.match),
-        line.bots,
+        tuple([bot.removeprefix(BOTS) for bot in line.bots]),
         Result(
             termination,
             fields.seat_at_fault,
@@ -143,7 +144,10 @@ def motionless(path: Path, bots: Iterable[str]) -> set[str]:
             if not found:
                 break
             match = _MOVES_LINES.decode(line)
-            found -= {bot_of(match.bots[int(move.partition(" ")[0])]) for move in match.moves}
+            found -= {
+                bot_of(match.bots[int(move.partition(" ")[0])].removeprefix(BOTS))
+                for move in match.moves
+            }
     return found
 
 

@@ -18,6 +18,7 @@ from pegboard.arena.config import Config, Contest
 from pegboard.client import Organiser, new_match
 from pegboard.rules import catalog
 from pegboard.rules.errors import PegboardError
+from pegboard.rules.names import BOTS
 from pegboard.rules.shuffle import SEED_BYTES, SeededChance
 from pegboard.runner.bot_process import BotProcess
 from pegboard.runner.patience import Patience
@@ -113,7 +114,7 @@ class StartCheck:
     async def _judge(
         self, match: match_pb2.Match, waiting: dict[str, BotProcess], absent: dict[str, str]
     ) -> None:
-        name = match.spec.bots[0]
+        name = match.spec.bots[0].removeprefix(BOTS)
         if name not in waiting or match.name in self._void:
             return
         process = waiting[name]

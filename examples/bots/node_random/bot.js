@@ -8,6 +8,7 @@ const grpc = require('@grpc/grpc-js');
 const loader = require('@grpc/proto-loader');
 
 const PROTOS = process.env.PEGBOARD_PROTOS || path.join(__dirname, '..', '..', '..', 'protos');
+const INCLUDED = [PROTOS, path.join(PROTOS, 'third_party')];
 const ADDRESS = process.env.PEGBOARD_ADDRESS || 'localhost:50151';
 // A proxy of the environment cannot reach this machine's own sockets.
 const LOCAL = /^(unix:|localhost:|127\.|\[::1\]:)/.test(ADDRESS);
@@ -28,7 +29,7 @@ const TRY_AGAIN = new Set([
 ]);
 
 const definition = loader.loadSync('pegboard/v1/play.proto', {
-  includeDirs: [PROTOS],
+  includeDirs: INCLUDED,
   keepCase: true,
   longs: String,
   enums: String,
@@ -42,9 +43,10 @@ function chance(turn, min, max) {
   return crypto.createHash('sha256').update(question).digest().readUIntBE(0, 6);
 }
 
-/** Answer a turn: any listed move; where a number is asked for, mostly a small one. */
+/** Answer a turn: any listed move; if it takes a number, mostly a small one. */
 function choose(turn) {
-  const { min = 0, max = 0 } = turn.number || {};
+  const ranges = turn.legal_moves.map((move) => move.number_range);
+  const { min = 0, max = 0 } = ranges.find(Boolean) || {};
   const bits = chance(turn, min, max);
   const answer = {
     match: turn.match,
@@ -52,11 +54,10 @@ function choose(turn) {
     turn_id: turn.turn_id,
     index: bits % turn.legal_moves.length,
   };
-  if (turn.number) {
-    const { cribbage } = turn.legal_moves[answer.index];
-    // A call of muggins names at least 1, also beside plays that may claim 0.
-    const low = cribbage && cribbage.call ? Math.max(min, 1) : min;
-    const room = Math.max(max - low, 0);
+  const range = ranges[answer.index];
+  if (range) {
+    const { min: low = 0, max: high = 0 } = range;
+    const room = Math.max(high - low, 0);
     const fraction = (Math.floor(bits / 65536) % 65536) / 65536;
     answer.number = low + Math.min(room, Math.floor(-4 * Math.log(1 - fraction)));
   }

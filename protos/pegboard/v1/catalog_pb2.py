@@ -22,9 +22,11 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior__pb2
+from google.api import resource_pb2 as google_dot_api_dot_resource__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19pegboard/v1/catalog.proto\x12\x0bpegboard.v1\"\x97\x01\n\x07Variant\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nvariant_id\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0e\n\x06\x66\x61mily\x18\x04 \x01(\t\x12\r\n\x05seats\x18\x05 \x03(\r\x12\x0f\n\x07summary\x18\x06 \x01(\t\x12+\n\x07options\x18\x07 \x03(\x0b\x32\x1a.pegboard.v1.VariantOption\"k\n\rVariantOption\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x0c\n\x04help\x18\x02 \x01(\t\x12\x15\n\rdefault_value\x18\x03 \x01(\t\x12\x0e\n\x06values\x18\x04 \x03(\t\x12\x0b\n\x03min\x18\x05 \x01(\x11\x12\x0b\n\x03max\x18\x06 \x01(\x11\"!\n\x11GetVariantRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\";\n\x12GetVariantResponse\x12%\n\x07variant\x18\x01 \x01(\x0b\x32\x14.pegboard.v1.Variant\"<\n\x13ListVariantsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"W\n\x14ListVariantsResponse\x12&\n\x08variants\x18\x01 \x03(\x0b\x32\x14.pegboard.v1.Variant\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xb4\x01\n\x0e\x43\x61talogService\x12M\n\nGetVariant\x12\x1e.pegboard.v1.GetVariantRequest\x1a\x1f.pegboard.v1.GetVariantResponse\x12S\n\x0cListVariants\x12 .pegboard.v1.ListVariantsRequest\x1a!.pegboard.v1.ListVariantsResponseB\xa8\x01\n\x0f\x63om.pegboard.v1B\x0c\x43\x61talogProtoP\x01Z:github.com/pegboard/pegboard/gen/go/pegboard/v1;pegboardv1\xa2\x02\x03PXX\xaa\x02\x0bPegboard.V1\xca\x02\x0bPegboard\\V1\xe2\x02\x17Pegboard\\V1\\GPBMetadata\xea\x02\x0cPegboard::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19pegboard/v1/catalog.proto\x12\x0bpegboard.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\"\xe5\x01\n\x07Variant\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\x13\n\x05title\x18\x02 \x01(\tB\x04\xe2\x41\x01\x03\x12\x14\n\x06\x66\x61mily\x18\x03 \x01(\tB\x04\xe2\x41\x01\x03\x12\x13\n\x05seats\x18\x04 \x03(\rB\x04\xe2\x41\x01\x03\x12\x15\n\x07summary\x18\x05 \x01(\tB\x04\xe2\x41\x01\x03\x12\x31\n\x07options\x18\x06 \x03(\x0b\x32\x1a.pegboard.v1.VariantOptionB\x04\xe2\x41\x01\x03:<\xea\x41\x39\n\x10pegboard/Variant\x12\x12variants/{variant}*\x08variants2\x07variant\"\xec\x01\n\rVariantOption\x12\x11\n\x03key\x18\x01 \x01(\tB\x04\xe2\x41\x01\x03\x12\x12\n\x04help\x18\x02 \x01(\tB\x04\xe2\x41\x01\x03\x12\x1b\n\rdefault_value\x18\x03 \x01(\tB\x04\xe2\x41\x01\x03\x12-\n\x04word\x18\x04 \x01(\x0b\x32\x17.pegboard.v1.WordOptionB\x04\xe2\x41\x01\x03H\x00\x12\x31\n\x06number\x18\x05 \x01(\x0b\x32\x19.pegboard.v1.NumberOptionB\x04\xe2\x41\x01\x03H\x00\x12-\n\x04text\x18\x06 \x01(\x0b\x32\x17.pegboard.v1.TextOptionB\x04\xe2\x41\x01\x03H\x00\x42\x06\n\x04kind\"!\n\nWordOption\x12\x13\n\x05words\x18\x01 \x03(\tB\x04\xe2\x41\x01\x03\"I\n\x0cNumberOption\x12\x11\n\x03min\x18\x01 \x01(\x11\x42\x04\xe2\x41\x01\x03\x12\x11\n\x03max\x18\x02 \x01(\x11\x42\x04\xe2\x41\x01\x03\x12\x13\n\x05words\x18\x03 \x03(\tB\x04\xe2\x41\x01\x03\"\x0c\n\nTextOption\"<\n\x11GetVariantRequest\x12\'\n\x04name\x18\x01 \x01(\tB\x19\xe2\x41\x01\x02\xfa\x41\x12\n\x10pegboard/Variant\";\n\x12GetVariantResponse\x12%\n\x07variant\x18\x01 \x01(\x0b\x32\x14.pegboard.v1.Variant\"H\n\x13ListVariantsRequest\x12\x17\n\tpage_size\x18\x01 \x01(\x05\x42\x04\xe2\x41\x01\x01\x12\x18\n\npage_token\x18\x02 \x01(\tB\x04\xe2\x41\x01\x01\"W\n\x14ListVariantsResponse\x12&\n\x08variants\x18\x01 \x03(\x0b\x32\x14.pegboard.v1.Variant\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xb4\x01\n\x0e\x43\x61talogService\x12M\n\nGetVariant\x12\x1e.pegboard.v1.GetVariantRequest\x1a\x1f.pegboard.v1.GetVariantResponse\x12S\n\x0cListVariants\x12 .pegboard.v1.ListVariantsRequest\x1a!.pegboard.v1.ListVariantsResponseB\xa8\x01\n\x0f\x63om.pegboard.v1B\x0c\x43\x61talogProtoP\x01Z:github.com/pegboard/pegboard/gen/go/pegboard/v1;pegboardv1\xa2\x02\x03PXX\xaa\x02\x0bPegboard.V1\xca\x02\x0bPegboard\\V1\xe2\x02\x17Pegboard\\V1\\GPBMetadata\xea\x02\x0cPegboard::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,18 +34,64 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'pegboard.v1.catalog_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017com.pegboard.v1B\014CatalogProtoP\001Z:github.com/pegboard/pegboard/gen/go/pegboard/v1;pegboardv1\242\002\003PXX\252\002\013Pegboard.V1\312\002\013Pegboard\\V1\342\002\027Pegboard\\V1\\GPBMetadata\352\002\014Pegboard::V1'
-  _globals['_VARIANT']._serialized_start=43
-  _globals['_VARIANT']._serialized_end=194
-  _globals['_VARIANTOPTION']._serialized_start=196
-  _globals['_VARIANTOPTION']._serialized_end=303
-  _globals['_GETVARIANTREQUEST']._serialized_start=305
-  _globals['_GETVARIANTREQUEST']._serialized_end=338
-  _globals['_GETVARIANTRESPONSE']._serialized_start=340
-  _globals['_GETVARIANTRESPONSE']._serialized_end=399
-  _globals['_LISTVARIANTSREQUEST']._serialized_start=401
-  _globals['_LISTVARIANTSREQUEST']._serialized_end=461
-  _globals['_LISTVARIANTSRESPONSE']._serialized_start=463
-  _globals['_LISTVARIANTSRESPONSE']._serialized_end=550
-  _globals['_CATALOGSERVICE']._serialized_start=553
-  _globals['_CATALOGSERVICE']._serialized_end=733
+  _globals['_VARIANT'].fields_by_name['name']._loaded_options = None
+  _globals['_VARIANT'].fields_by_name['name']._serialized_options = b'\342A\001\010'
+  _globals['_VARIANT'].fields_by_name['title']._loaded_options = None
+  _globals['_VARIANT'].fields_by_name['title']._serialized_options = b'\342A\001\003'
+  _globals['_VARIANT'].fields_by_name['family']._loaded_options = None
+  _globals['_VARIANT'].fields_by_name['family']._serialized_options = b'\342A\001\003'
+  _globals['_VARIANT'].fields_by_name['seats']._loaded_options = None
+  _globals['_VARIANT'].fields_by_name['seats']._serialized_options = b'\342A\001\003'
+  _globals['_VARIANT'].fields_by_name['summary']._loaded_options = None
+  _globals['_VARIANT'].fields_by_name['summary']._serialized_options = b'\342A\001\003'
+  _globals['_VARIANT'].fields_by_name['options']._loaded_options = None
+  _globals['_VARIANT'].fields_by_name['options']._serialized_options = b'\342A\001\003'
+  _globals['_VARIANT']._loaded_options = None
+  _globals['_VARIANT']._serialized_options = b'\352A9\n\020pegboard/Variant\022\022variants/{variant}*\010variants2\007variant'
+  _globals['_VARIANTOPTION'].fields_by_name['key']._loaded_options = None
+  _globals['_VARIANTOPTION'].fields_by_name['key']._serialized_options = b'\342A\001\003'
+  _globals['_VARIANTOPTION'].fields_by_name['help']._loaded_options = None
+  _globals['_VARIANTOPTION'].fields_by_name['help']._serialized_options = b'\342A\001\003'
+  _globals['_VARIANTOPTION'].fields_by_name['default_value']._loaded_options = None
+  _globals['_VARIANTOPTION'].fields_by_name['default_value']._serialized_options = b'\342A\001\003'
+  _globals['_VARIANTOPTION'].fields_by_name['word']._loaded_options = None
+  _globals['_VARIANTOPTION'].fields_by_name['word']._serialized_options = b'\342A\001\003'
+  _globals['_VARIANTOPTION'].fields_by_name['number']._loaded_options = None
+  _globals['_VARIANTOPTION'].fields_by_name['number']._serialized_options = b'\342A\001\003'
+  _globals['_VARIANTOPTION'].fields_by_name['text']._loaded_options = None
+  _globals['_VARIANTOPTION'].fields_by_name['text']._serialized_options = b'\342A\001\003'
+  _globals['_WORDOPTION'].fields_by_name['words']._loaded_options = None
+  _globals['_WORDOPTION'].fields_by_name['words']._serialized_options = b'\342A\001\003'
+  _globals['_NUMBEROPTION'].fields_by_name['min']._loaded_options = None
+  _globals['_NUMBEROPTION'].fields_by_name['min']._serialized_options = b'\342A\001\003'
+  _globals['_NUMBEROPTION'].fields_by_name['max']._loaded_options = None
+  _globals['_NUMBEROPTION'].fields_by_name['max']._serialized_options = b'\342A\001\003'
+  _globals['_NUMBEROPTION'].fields_by_name['words']._loaded_options = None
+  _globals['_NUMBEROPTION'].fields_by_name['words']._serialized_options = b'\342A\001\003'
+  _globals['_GETVARIANTREQUEST'].fields_by_name['name']._loaded_options = None
+  _globals['_GETVARIANTREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002\372A\022\n\020pegboard/Variant'
+  _globals['_LISTVARIANTSREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_LISTVARIANTSREQUEST'].fields_by_name['page_size']._serialized_options = b'\342A\001\001'
+  _globals['_LISTVARIANTSREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_LISTVARIANTSREQUEST'].fields_by_name['page_token']._serialized_options = b'\342A\001\001'
+  _globals['_VARIANT']._serialized_start=103
+  _globals['_VARIANT']._serialized_end=332
+  _globals['_VARIANTOPTION']._serialized_start=335
+  _globals['_VARIANTOPTION']._serialized_end=571
+  _globals['_WORDOPTION']._serialized_start=573
+  _globals['_WORDOPTION']._serialized_end=606
+  _globals['_NUMBEROPTION']._serialized_start=608
+  _globals['_NUMBEROPTION']._serialized_end=681
+  _globals['_TEXTOPTION']._serialized_start=683
+  _globals['_TEXTOPTION']._serialized_end=695
+  _globals['_GETVARIANTREQUEST']._serialized_start=697
+  _globals['_GETVARIANTREQUEST']._serialized_end=757
+  _globals['_GETVARIANTRESPONSE']._serialized_start=759
+  _globals['_GETVARIANTRESPONSE']._serialized_end=818
+  _globals['_LISTVARIANTSREQUEST']._serialized_start=820
+  _globals['_LISTVARIANTSREQUEST']._serialized_end=892
+  _globals['_LISTVARIANTSRESPONSE']._serialized_start=894
+  _globals['_LISTVARIANTSRESPONSE']._serialized_end=981
+  _globals['_CATALOGSERVICE']._serialized_start=984
+  _globals['_CATALOGSERVICE']._serialized_end=1164
 # @@protoc_insertion_point(module_scope)

@@ -25,66 +25,70 @@ class Variant(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     NAME_FIELD_NUMBER: builtins.int
-    VARIANT_ID_FIELD_NUMBER: builtins.int
     TITLE_FIELD_NUMBER: builtins.int
     FAMILY_FIELD_NUMBER: builtins.int
     SEATS_FIELD_NUMBER: builtins.int
     SUMMARY_FIELD_NUMBER: builtins.int
     OPTIONS_FIELD_NUMBER: builtins.int
     name: builtins.str
-    """`variants/{id}`."""
-    variant_id: builtins.str
-    """The id used in `MatchSpec.variant`: kebab case, stable."""
+    """`variants/{variant}`; the id is in kebab case and stable, e.g. `variants/cribbage-muggins`."""
     title: builtins.str
+    """The name for people, e.g. `Muggins`."""
     family: builtins.str
-    """`cribbage` or `dominoes`: which moves, views and events its matches use."""
+    """`cribbage` or `dominoes`: which field of `GameMove`, `GameView` and `MatchEvent` its matches use."""
     summary: builtins.str
     """One sentence: what differs from the standard game."""
     @property
     def seats(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
-        """How many seats it can have, ascending."""
+        """The numbers of seats it can have, ascending."""
 
     @property
-    def options(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___VariantOption]: ...
+    def options(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___VariantOption]:
+        """What a match of the variant may set for itself."""
+
     def __init__(
         self,
         *,
         name: builtins.str = ...,
-        variant_id: builtins.str = ...,
         title: builtins.str = ...,
         family: builtins.str = ...,
         seats: collections.abc.Iterable[builtins.int] | None = ...,
         summary: builtins.str = ...,
         options: collections.abc.Iterable[Global___VariantOption] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["family", b"family", "name", b"name", "options", b"options", "seats", b"seats", "summary", b"summary", "title", b"title", "variant_id", b"variant_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["family", b"family", "name", b"name", "options", b"options", "seats", b"seats", "summary", b"summary", "title", b"title"]) -> None: ...
 
 Global___Variant: typing_extensions.TypeAlias = Variant
 
 @typing.final
 class VariantOption(google.protobuf.message.Message):
-    """Something a match may set for itself."""
+    """Something that a match may set for itself. Values travel as text, in `MatchSpec.options`."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     KEY_FIELD_NUMBER: builtins.int
     HELP_FIELD_NUMBER: builtins.int
     DEFAULT_VALUE_FIELD_NUMBER: builtins.int
-    VALUES_FIELD_NUMBER: builtins.int
-    MIN_FIELD_NUMBER: builtins.int
-    MAX_FIELD_NUMBER: builtins.int
+    WORD_FIELD_NUMBER: builtins.int
+    NUMBER_FIELD_NUMBER: builtins.int
+    TEXT_FIELD_NUMBER: builtins.int
     key: builtins.str
     """The key in `MatchSpec.options`."""
     help: builtins.str
+    """Half a sentence: what the option changes."""
     default_value: builtins.str
-    """The value this variant uses where the match says nothing."""
-    min: builtins.int
-    max: builtins.int
+    """The value that the variant uses if the match does not set the option."""
     @property
-    def values(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """Words that it may be. Where `max` is above `min` it may also, or only, be a number from `min` to
-        `max`; with neither it is text that `help` explains.
-        """
+    def word(self) -> Global___WordOption:
+        """One of some words."""
+
+    @property
+    def number(self) -> Global___NumberOption:
+        """A whole number."""
+
+    @property
+    def text(self) -> Global___TextOption:
+        """Text, as `help` explains."""
 
     def __init__(
         self,
@@ -92,21 +96,85 @@ class VariantOption(google.protobuf.message.Message):
         key: builtins.str = ...,
         help: builtins.str = ...,
         default_value: builtins.str = ...,
-        values: collections.abc.Iterable[builtins.str] | None = ...,
-        min: builtins.int = ...,
-        max: builtins.int = ...,
+        word: Global___WordOption | None = ...,
+        number: Global___NumberOption | None = ...,
+        text: Global___TextOption | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["default_value", b"default_value", "help", b"help", "key", b"key", "max", b"max", "min", b"min", "values", b"values"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["kind", b"kind", "number", b"number", "text", b"text", "word", b"word"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["default_value", b"default_value", "help", b"help", "key", b"key", "kind", b"kind", "number", b"number", "text", b"text", "word", b"word"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["word", "number", "text"] | None: ...
 
 Global___VariantOption: typing_extensions.TypeAlias = VariantOption
 
 @typing.final
+class WordOption(google.protobuf.message.Message):
+    """The value is one of these words."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    WORDS_FIELD_NUMBER: builtins.int
+    @property
+    def words(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """All words that are allowed."""
+
+    def __init__(
+        self,
+        *,
+        words: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["words", b"words"]) -> None: ...
+
+Global___WordOption: typing_extensions.TypeAlias = WordOption
+
+@typing.final
+class NumberOption(google.protobuf.message.Message):
+    """The value is a whole number in decimal digits, or one of a few words that stand for one."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    MIN_FIELD_NUMBER: builtins.int
+    MAX_FIELD_NUMBER: builtins.int
+    WORDS_FIELD_NUMBER: builtins.int
+    min: builtins.int
+    """The least number that is allowed."""
+    max: builtins.int
+    """The greatest number that is allowed."""
+    @property
+    def words(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Words that are allowed as well, e.g. `auto`."""
+
+    def __init__(
+        self,
+        *,
+        min: builtins.int = ...,
+        max: builtins.int = ...,
+        words: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["max", b"max", "min", b"min", "words", b"words"]) -> None: ...
+
+Global___NumberOption: typing_extensions.TypeAlias = NumberOption
+
+@typing.final
+class TextOption(google.protobuf.message.Message):
+    """The value is text, e.g. `0,15`."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+Global___TextOption: typing_extensions.TypeAlias = TextOption
+
+@typing.final
 class GetVariantRequest(google.protobuf.message.Message):
+    """Asks for one variant."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     NAME_FIELD_NUMBER: builtins.int
     name: builtins.str
-    """`variants/{id}`."""
+    """`variants/{variant}`."""
     def __init__(
         self,
         *,
@@ -118,11 +186,15 @@ Global___GetVariantRequest: typing_extensions.TypeAlias = GetVariantRequest
 
 @typing.final
 class GetVariantResponse(google.protobuf.message.Message):
+    """The variant that was asked for."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     VARIANT_FIELD_NUMBER: builtins.int
     @property
-    def variant(self) -> Global___Variant: ...
+    def variant(self) -> Global___Variant:
+        """The variant."""
+
     def __init__(
         self,
         *,
@@ -135,13 +207,16 @@ Global___GetVariantResponse: typing_extensions.TypeAlias = GetVariantResponse
 
 @typing.final
 class ListVariantsRequest(google.protobuf.message.Message):
+    """Asks for a page of the catalog."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     PAGE_SIZE_FIELD_NUMBER: builtins.int
     PAGE_TOKEN_FIELD_NUMBER: builtins.int
     page_size: builtins.int
-    """At most 1000; 0 is 50."""
+    """How many to return at most. 0 is 50; more than 1000 is 1000."""
     page_token: builtins.str
+    """`next_page_token` of the page before; empty for the first page."""
     def __init__(
         self,
         *,
@@ -154,6 +229,8 @@ Global___ListVariantsRequest: typing_extensions.TypeAlias = ListVariantsRequest
 
 @typing.final
 class ListVariantsResponse(google.protobuf.message.Message):
+    """A page of the catalog."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     VARIANTS_FIELD_NUMBER: builtins.int
@@ -161,7 +238,9 @@ class ListVariantsResponse(google.protobuf.message.Message):
     next_page_token: builtins.str
     """Empty on the last page."""
     @property
-    def variants(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Variant]: ...
+    def variants(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Variant]:
+        """The variants of this page."""
+
     def __init__(
         self,
         *,

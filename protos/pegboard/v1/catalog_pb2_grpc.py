@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class CatalogServiceStub(object):
-    """Lists what this server can host.
+    """Lists what this server can host. Everybody may ask.
     """
 
     def __init__(self, channel):
@@ -48,18 +48,19 @@ class CatalogServiceStub(object):
 
 
 class CatalogServiceServicer(object):
-    """Lists what this server can host.
+    """Lists what this server can host. Everybody may ask.
     """
 
     def GetVariant(self, request, context):
-        """NOT_FOUND with reason UNKNOWN_VARIANT, and the nearest names, where there is none.
+        """Returns one variant. NOT_FOUND with reason UNKNOWN_VARIANT if the catalog lacks it; the metadata of
+        the `ErrorInfo` has the nearest ids.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListVariants(self, request, context):
-        """Variants in the order of the catalog.
+        """Returns variants in the order of the catalog, page by page.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -87,7 +88,7 @@ def add_CatalogServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class CatalogService(object):
-    """Lists what this server can host.
+    """Lists what this server can host. Everybody may ask.
     """
 
     @staticmethod

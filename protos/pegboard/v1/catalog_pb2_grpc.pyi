@@ -58,7 +58,7 @@ _CatalogServiceListVariantsType = typing_extensions.TypeVar(
 )
 
 class CatalogServiceStub(typing.Generic[_CatalogServiceGetVariantType, _CatalogServiceListVariantsType]):
-    """Lists what this server can host."""
+    """Lists what this server can host. Everybody may ask."""
 
     @typing.overload
     def __init__(self: CatalogServiceStub[
@@ -85,10 +85,12 @@ class CatalogServiceStub(typing.Generic[_CatalogServiceGetVariantType, _CatalogS
     ], channel: grpc.aio.Channel) -> None: ...
 
     GetVariant: _CatalogServiceGetVariantType
-    """NOT_FOUND with reason UNKNOWN_VARIANT, and the nearest names, where there is none."""
+    """Returns one variant. NOT_FOUND with reason UNKNOWN_VARIANT if the catalog lacks it; the metadata of
+    the `ErrorInfo` has the nearest ids.
+    """
 
     ListVariants: _CatalogServiceListVariantsType
-    """Variants in the order of the catalog."""
+    """Returns variants in the order of the catalog, page by page."""
 
 CatalogServiceAsyncStub: typing_extensions.TypeAlias = CatalogServiceStub[
     grpc.aio.UnaryUnaryMultiCallable[
@@ -102,7 +104,7 @@ CatalogServiceAsyncStub: typing_extensions.TypeAlias = CatalogServiceStub[
 ]
 
 class CatalogServiceServicer(metaclass=abc.ABCMeta):
-    """Lists what this server can host."""
+    """Lists what this server can host. Everybody may ask."""
 
     @abc.abstractmethod
     def GetVariant(
@@ -110,7 +112,9 @@ class CatalogServiceServicer(metaclass=abc.ABCMeta):
         request: pegboard.v1.catalog_pb2.GetVariantRequest,
         context: _ServicerContext,
     ) -> typing.Union[pegboard.v1.catalog_pb2.GetVariantResponse, collections.abc.Awaitable[pegboard.v1.catalog_pb2.GetVariantResponse]]:
-        """NOT_FOUND with reason UNKNOWN_VARIANT, and the nearest names, where there is none."""
+        """Returns one variant. NOT_FOUND with reason UNKNOWN_VARIANT if the catalog lacks it; the metadata of
+        the `ErrorInfo` has the nearest ids.
+        """
 
     @abc.abstractmethod
     def ListVariants(
@@ -118,6 +122,6 @@ class CatalogServiceServicer(metaclass=abc.ABCMeta):
         request: pegboard.v1.catalog_pb2.ListVariantsRequest,
         context: _ServicerContext,
     ) -> typing.Union[pegboard.v1.catalog_pb2.ListVariantsResponse, collections.abc.Awaitable[pegboard.v1.catalog_pb2.ListVariantsResponse]]:
-        """Variants in the order of the catalog."""
+        """Returns variants in the order of the catalog, page by page."""
 
 def add_CatalogServiceServicer_to_server(servicer: CatalogServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

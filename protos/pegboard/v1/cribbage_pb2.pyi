@@ -29,25 +29,41 @@ class _CribbagePhase:
 class _CribbagePhaseEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_CribbagePhase.ValueType], builtins.type):
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     CRIBBAGE_PHASE_UNSPECIFIED: _CribbagePhase.ValueType  # 0
+    """Not used."""
     CRIBBAGE_PHASE_BID: _CribbagePhase.ValueType  # 1
+    """A bid for the crib, or a pass."""
     CRIBBAGE_PHASE_DISCARD: _CribbagePhase.ValueType  # 2
+    """Cards for the crib, from several seats at once; or a split or a gift."""
     CRIBBAGE_PHASE_EXCHANGE: _CribbagePhase.ValueType  # 3
+    """Lone crib: the cards that go back into the crib."""
     CRIBBAGE_PHASE_PLAY: _CribbagePhase.ValueType  # 4
+    """A card, a go, or a claim or call during the play."""
     CRIBBAGE_PHASE_SHOW: _CribbagePhase.ValueType  # 5
+    """A claim or a call during the show."""
     CRIBBAGE_PHASE_GRID: _CribbagePhase.ValueType  # 6
+    """Squares: the cell of a card."""
     CRIBBAGE_PHASE_OVER: _CribbagePhase.ValueType  # 7
+    """Nothing: the match is over."""
 
 class CribbagePhase(_CribbagePhase, metaclass=_CribbagePhaseEnumTypeWrapper):
     """What the table waits for."""
 
 CRIBBAGE_PHASE_UNSPECIFIED: CribbagePhase.ValueType  # 0
+"""Not used."""
 CRIBBAGE_PHASE_BID: CribbagePhase.ValueType  # 1
+"""A bid for the crib, or a pass."""
 CRIBBAGE_PHASE_DISCARD: CribbagePhase.ValueType  # 2
+"""Cards for the crib, from several seats at once; or a split or a gift."""
 CRIBBAGE_PHASE_EXCHANGE: CribbagePhase.ValueType  # 3
+"""Lone crib: the cards that go back into the crib."""
 CRIBBAGE_PHASE_PLAY: CribbagePhase.ValueType  # 4
+"""A card, a go, or a claim or call during the play."""
 CRIBBAGE_PHASE_SHOW: CribbagePhase.ValueType  # 5
+"""A claim or a call during the show."""
 CRIBBAGE_PHASE_GRID: CribbagePhase.ValueType  # 6
+"""Squares: the cell of a card."""
 CRIBBAGE_PHASE_OVER: CribbagePhase.ValueType  # 7
+"""Nothing: the match is over."""
 Global___CribbagePhase: typing_extensions.TypeAlias = CribbagePhase
 
 class _CribbageReason:
@@ -57,39 +73,57 @@ class _CribbageReason:
 class _CribbageReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_CribbageReason.ValueType], builtins.type):
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     CRIBBAGE_REASON_UNSPECIFIED: _CribbageReason.ValueType  # 0
+    """Not used."""
     CRIBBAGE_REASON_HEELS: _CribbageReason.ValueType  # 1
+    """A jack as the starter: two for the dealer."""
     CRIBBAGE_REASON_PLAY: _CribbageReason.ValueType  # 2
+    """A card of the play."""
     CRIBBAGE_REASON_GO: _CribbageReason.ValueType  # 3
     """One for a go, or for the last card of a count below 31."""
     CRIBBAGE_REASON_LAST: _CribbageReason.ValueType  # 4
     """One for the last card of the deal."""
     CRIBBAGE_REASON_THIRTY_ONE: _CribbageReason.ValueType  # 5
-    """Two for 31 where it is scored after the card (jokers zero, R-C9.4)."""
+    """Two for 31 if it is scored after the card (jokers zero, R-C9.4)."""
     CRIBBAGE_REASON_HAND: _CribbageReason.ValueType  # 6
+    """A hand in the show."""
     CRIBBAGE_REASON_CRIB: _CribbageReason.ValueType  # 7
+    """The crib in the show."""
     CRIBBAGE_REASON_MUGGINS: _CribbageReason.ValueType  # 8
+    """Points that another seat left out."""
     CRIBBAGE_REASON_BID: _CribbageReason.ValueType  # 9
+    """The payment for the crib."""
     CRIBBAGE_REASON_ZERO_PENALTY: _CribbageReason.ValueType  # 10
+    """One for the opponents of a hand or crib of 0."""
     CRIBBAGE_REASON_BACK_UP: _CribbageReason.ValueType  # 11
+    """Ten back for a hand or crib of 0."""
 
 class CribbageReason(_CribbageReason, metaclass=_CribbageReasonEnumTypeWrapper):
     """Why a score changed."""
 
 CRIBBAGE_REASON_UNSPECIFIED: CribbageReason.ValueType  # 0
+"""Not used."""
 CRIBBAGE_REASON_HEELS: CribbageReason.ValueType  # 1
+"""A jack as the starter: two for the dealer."""
 CRIBBAGE_REASON_PLAY: CribbageReason.ValueType  # 2
+"""A card of the play."""
 CRIBBAGE_REASON_GO: CribbageReason.ValueType  # 3
 """One for a go, or for the last card of a count below 31."""
 CRIBBAGE_REASON_LAST: CribbageReason.ValueType  # 4
 """One for the last card of the deal."""
 CRIBBAGE_REASON_THIRTY_ONE: CribbageReason.ValueType  # 5
-"""Two for 31 where it is scored after the card (jokers zero, R-C9.4)."""
+"""Two for 31 if it is scored after the card (jokers zero, R-C9.4)."""
 CRIBBAGE_REASON_HAND: CribbageReason.ValueType  # 6
+"""A hand in the show."""
 CRIBBAGE_REASON_CRIB: CribbageReason.ValueType  # 7
+"""The crib in the show."""
 CRIBBAGE_REASON_MUGGINS: CribbageReason.ValueType  # 8
+"""Points that another seat left out."""
 CRIBBAGE_REASON_BID: CribbageReason.ValueType  # 9
+"""The payment for the crib."""
 CRIBBAGE_REASON_ZERO_PENALTY: CribbageReason.ValueType  # 10
+"""One for the opponents of a hand or crib of 0."""
 CRIBBAGE_REASON_BACK_UP: CribbageReason.ValueType  # 11
+"""Ten back for a hand or crib of 0."""
 Global___CribbageReason: typing_extensions.TypeAlias = CribbageReason
 
 class _CribbageItemKind:
@@ -99,25 +133,41 @@ class _CribbageItemKind:
 class _CribbageItemKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_CribbageItemKind.ValueType], builtins.type):
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     CRIBBAGE_ITEM_KIND_UNSPECIFIED: _CribbageItemKind.ValueType  # 0
+    """Not used."""
     CRIBBAGE_ITEM_KIND_FIFTEEN: _CribbageItemKind.ValueType  # 1
+    """Cards that add up to 15."""
     CRIBBAGE_ITEM_KIND_PAIR: _CribbageItemKind.ValueType  # 2
+    """Two to four cards of a rank."""
     CRIBBAGE_ITEM_KIND_RUN: _CribbageItemKind.ValueType  # 3
+    """Cards of successive ranks."""
     CRIBBAGE_ITEM_KIND_FLUSH: _CribbageItemKind.ValueType  # 4
+    """Cards of a suit."""
     CRIBBAGE_ITEM_KIND_NOBS: _CribbageItemKind.ValueType  # 5
+    """The jack of the starter's suit."""
     CRIBBAGE_ITEM_KIND_HEELS: _CribbageItemKind.ValueType  # 6
+    """A jack as the starter."""
     CRIBBAGE_ITEM_KIND_THIRTY_ONE: _CribbageItemKind.ValueType  # 7
+    """A count of 31."""
 
 class CribbageItemKind(_CribbageItemKind, metaclass=_CribbageItemKindEnumTypeWrapper):
     """What a part of a score is for."""
 
 CRIBBAGE_ITEM_KIND_UNSPECIFIED: CribbageItemKind.ValueType  # 0
+"""Not used."""
 CRIBBAGE_ITEM_KIND_FIFTEEN: CribbageItemKind.ValueType  # 1
+"""Cards that add up to 15."""
 CRIBBAGE_ITEM_KIND_PAIR: CribbageItemKind.ValueType  # 2
+"""Two to four cards of a rank."""
 CRIBBAGE_ITEM_KIND_RUN: CribbageItemKind.ValueType  # 3
+"""Cards of successive ranks."""
 CRIBBAGE_ITEM_KIND_FLUSH: CribbageItemKind.ValueType  # 4
+"""Cards of a suit."""
 CRIBBAGE_ITEM_KIND_NOBS: CribbageItemKind.ValueType  # 5
+"""The jack of the starter's suit."""
 CRIBBAGE_ITEM_KIND_HEELS: CribbageItemKind.ValueType  # 6
+"""A jack as the starter."""
 CRIBBAGE_ITEM_KIND_THIRTY_ONE: CribbageItemKind.ValueType  # 7
+"""A count of 31."""
 Global___CribbageItemKind: typing_extensions.TypeAlias = CribbageItemKind
 
 class _Card:
@@ -186,6 +236,7 @@ class Card(_Card, metaclass=_CardEnumTypeWrapper):
     """A card as two digits: ten times the rank (ace 1 to king 13) plus the suit (1 clubs, 2 diamonds,
     3 hearts, 4 spades). `CARD_5C` is 51, `CARD_KS` is 134; the joker comes last. "Ascending" is by this
     number.
+    buf:lint:ignore COMMENT_ENUM_VALUE
     """
 
 CARD_UNSPECIFIED: Card.ValueType  # 0
@@ -263,27 +314,49 @@ class CribbageMove(google.protobuf.message.Message):
     CALL_FIELD_NUMBER: builtins.int
     PLACE_FIELD_NUMBER: builtins.int
     @property
-    def discard(self) -> Global___CribbageDiscard: ...
+    def discard(self) -> Global___CribbageDiscard:
+        """Lays cards away."""
+
     @property
-    def play(self) -> Global___CribbagePlay: ...
+    def play(self) -> Global___CribbagePlay:
+        """Plays a card."""
+
     @property
-    def go(self) -> Global___CribbageGo: ...
+    def go(self) -> Global___CribbageGo:
+        """Says go."""
+
     @property
-    def split(self) -> Global___CribbageSplit: ...
+    def split(self) -> Global___CribbageSplit:
+        """Splits ten cards into two hands."""
+
     @property
-    def gift(self) -> Global___CribbageGift: ...
+    def gift(self) -> Global___CribbageGift:
+        """Gives cards to the partner."""
+
     @property
-    def exchange(self) -> Global___CribbageExchange: ...
+    def exchange(self) -> Global___CribbageExchange:
+        """Puts cards back into the crib."""
+
     @property
-    def bid(self) -> Global___CribbageBid: ...
+    def bid(self) -> Global___CribbageBid:
+        """Bids for the crib."""
+
     @property
-    def pass_turn(self) -> Global___CribbagePass: ...
+    def pass_turn(self) -> Global___CribbagePass:
+        """Declines to bid or to call."""
+
     @property
-    def claim(self) -> Global___CribbageClaim: ...
+    def claim(self) -> Global___CribbageClaim:
+        """Claims points."""
+
     @property
-    def call(self) -> Global___CribbageCall: ...
+    def call(self) -> Global___CribbageCall:
+        """Calls muggins."""
+
     @property
-    def place(self) -> Global___CribbagePlace: ...
+    def place(self) -> Global___CribbagePlace:
+        """Puts a card into a cell."""
+
     def __init__(
         self,
         *,
@@ -313,7 +386,9 @@ class CribbageDiscard(google.protobuf.message.Message):
 
     CARDS_FIELD_NUMBER: builtins.int
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The cards, as many as the variant lays away."""
+
     def __init__(
         self,
         *,
@@ -333,28 +408,30 @@ class CribbagePlay(google.protobuf.message.Message):
     DECLARED_FIELD_NUMBER: builtins.int
     CLAIM_FIELD_NUMBER: builtins.int
     card: Global___Card.ValueType
+    """The card."""
     declared: Global___Card.ValueType
-    """The card a wild joker stands for (R-C9.3); unspecified for every other card."""
+    """The card that a wild joker stands for (R-C9.3); unset for every other card."""
     claim: builtins.int
-    """The points claimed for the card where counting is manual (R-C8, X-03).
-    The open number of the turn: unset in `Turn.legal_moves`.
-    """
+    """The points claimed for the card if counting is manual (R-C8, X-03): the open number."""
     def __init__(
         self,
         *,
         card: Global___Card.ValueType = ...,
-        declared: Global___Card.ValueType = ...,
+        declared: Global___Card.ValueType | None = ...,
         claim: builtins.int | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_claim", b"_claim", "claim", b"claim"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_claim", b"_claim", "card", b"card", "claim", b"claim", "declared", b"declared"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_claim", b"_claim", "_declared", b"_declared", "claim", b"claim", "declared", b"declared"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_claim", b"_claim", "_declared", b"_declared", "card", b"card", "claim", b"claim", "declared", b"declared"]) -> None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_claim", b"_claim"]) -> typing.Literal["claim"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_declared", b"_declared"]) -> typing.Literal["declared"] | None: ...
 
 Global___CribbagePlay: typing_extensions.TypeAlias = CribbagePlay
 
 @typing.final
 class CribbageGo(google.protobuf.message.Message):
-    """Says go: cards held, none playable (R-C3.3). Asked only where `auto_go` is off."""
+    """Says go: cards held, none playable (R-C3.3). Asked only if `auto_go` is off."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -372,7 +449,9 @@ class CribbageSplit(google.protobuf.message.Message):
 
     CARDS_FIELD_NUMBER: builtins.int
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The four cards."""
+
     def __init__(
         self,
         *,
@@ -390,7 +469,9 @@ class CribbageGift(google.protobuf.message.Message):
 
     CARDS_FIELD_NUMBER: builtins.int
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The four cards."""
+
     def __init__(
         self,
         *,
@@ -408,7 +489,9 @@ class CribbageExchange(google.protobuf.message.Message):
 
     CARDS_FIELD_NUMBER: builtins.int
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The four cards."""
+
     def __init__(
         self,
         *,
@@ -420,18 +503,21 @@ Global___CribbageExchange: typing_extensions.TypeAlias = CribbageExchange
 
 @typing.final
 class CribbageBid(google.protobuf.message.Message):
-    """Bids points for the crib (R-C9.9). `points` is the open number of the turn."""
+    """Bids points for the crib (R-C9.9)."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     POINTS_FIELD_NUMBER: builtins.int
     points: builtins.int
+    """The points bid: the open number."""
     def __init__(
         self,
         *,
-        points: builtins.int = ...,
+        points: builtins.int | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["points", b"points"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_points", b"_points", "points", b"points"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_points", b"_points", "points", b"points"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_points", b"_points"]) -> typing.Literal["points"] | None: ...
 
 Global___CribbageBid: typing_extensions.TypeAlias = CribbageBid
 
@@ -449,50 +535,56 @@ Global___CribbagePass: typing_extensions.TypeAlias = CribbagePass
 
 @typing.final
 class CribbageClaim(google.protobuf.message.Message):
-    """Claims points for a hand, a crib, a go or the last card (R-C8.6). `points` is the open number."""
+    """Claims points for a hand, a crib, a go or the last card (R-C8.6)."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     POINTS_FIELD_NUMBER: builtins.int
     points: builtins.int
+    """The points claimed: the open number."""
     def __init__(
         self,
         *,
-        points: builtins.int = ...,
+        points: builtins.int | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["points", b"points"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_points", b"_points", "points", b"points"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_points", b"_points", "points", b"points"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_points", b"_points"]) -> typing.Literal["points"] | None: ...
 
 Global___CribbageClaim: typing_extensions.TypeAlias = CribbageClaim
 
 @typing.final
 class CribbageCall(google.protobuf.message.Message):
-    """Calls muggins for the points that the claim left out (R-C8.5). `points` is the open number, at
-    least 1 (X-04).
-    """
+    """Calls muggins for the points that the claim left out (R-C8.5)."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     POINTS_FIELD_NUMBER: builtins.int
     points: builtins.int
+    """The points called, at least 1 (X-04): the open number."""
     def __init__(
         self,
         *,
-        points: builtins.int = ...,
+        points: builtins.int | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["points", b"points"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_points", b"_points", "points", b"points"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_points", b"_points", "points", b"points"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_points", b"_points"]) -> typing.Literal["points"] | None: ...
 
 Global___CribbageCall: typing_extensions.TypeAlias = CribbageCall
 
 @typing.final
 class CribbagePlace(google.protobuf.message.Message):
-    """Cribbage squares: puts the card just dealt into an empty cell, rows and columns from 0 (R-C7.2)."""
+    """Cribbage squares: puts the card just dealt into an empty cell (R-C7.2)."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     ROW_FIELD_NUMBER: builtins.int
     COLUMN_FIELD_NUMBER: builtins.int
     row: builtins.int
+    """The row, from 0 at the top."""
     column: builtins.int
+    """The column, from 0 at the left."""
     def __init__(
         self,
         *,
@@ -538,37 +630,49 @@ class CribbageView(google.protobuf.message.Message):
     SEEN_FIELD_NUMBER: builtins.int
     MATCH_POINTS_FIELD_NUMBER: builtins.int
     phase: Global___CribbagePhase.ValueType
+    """What the table waits for."""
     game: builtins.int
-    """From 1: the game of the match and the deal of the game."""
+    """The game of the match, from 1."""
     deal: builtins.int
+    """The deal of the game, from 1."""
     dealer: builtins.int
+    """The seat that deals."""
     crib_owner: builtins.int
-    """The seat for which the crib counts: the dealer, or the winner of the auction."""
+    """The seat for which the crib counts: the dealer, or the winner of the auction. Unset during the
+    auction.
+    """
     starter: Global___Card.ValueType
-    """Unspecified until turned."""
+    """The starter; unset until it is turned."""
     count: builtins.int
+    """What the running count amounts to."""
     bid: builtins.int
-    """Auction: the highest bid so far (0: none) and its bidder."""
+    """Auction: the highest bid so far; unset if there is none."""
     bidder: builtins.int
+    """Auction: the seat of the highest bid; unset if there is none."""
     next_card: Global___Card.ValueType
+    """Squares: the card to place."""
     count_over: builtins.bool
     """Muggins: the running count has ended, and its last claim or calls are awaited."""
     @property
     def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
-        """A number for each side, by side: where every seat plays for itself a side is a seat."""
+        """By side (if every seat plays for itself, a side is a seat): the score, which is the front peg."""
 
     @property
     def rear_pegs(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
-        """The rear peg of each side (R-C2.5)."""
+        """By side: the rear peg (R-C2.5)."""
 
     @property
-    def games_won(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def games_won(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By side: the games won in this match."""
+
     @property
     def hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """Your cards in hand, in ascending order, and your own cards in the crib. Empty for a spectator."""
+        """Your cards in hand, in ascending order. Empty for a spectator."""
 
     @property
-    def discards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def discards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """Your own cards in the crib. Empty for a spectator."""
+
     @property
     def second_hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
         """Ten-card: your second hand, once split. Solitaire: the four cards kept of the first six."""
@@ -579,10 +683,12 @@ class CribbageView(google.protobuf.message.Message):
 
     @property
     def played(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___CribbagePlayed]:
-        """Cards of this deal played in earlier counts, then those of the running count."""
+        """Cards of this deal played in earlier counts."""
 
     @property
-    def count_cards(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___CribbagePlayed]: ...
+    def count_cards(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___CribbagePlayed]:
+        """Cards of the running count."""
+
     @property
     def said_go(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
         """Seats that said go in the running count."""
@@ -593,7 +699,7 @@ class CribbageView(google.protobuf.message.Message):
 
     @property
     def grid(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """Squares: 16 cells by rows, unspecified where empty, and the card to place."""
+        """Squares: 16 cells by rows, unspecified if empty."""
 
     @property
     def seats_to_act(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
@@ -625,7 +731,7 @@ class CribbageView(google.protobuf.message.Message):
         game: builtins.int = ...,
         deal: builtins.int = ...,
         dealer: builtins.int = ...,
-        crib_owner: builtins.int = ...,
+        crib_owner: builtins.int | None = ...,
         scores: collections.abc.Iterable[builtins.int] | None = ...,
         rear_pegs: collections.abc.Iterable[builtins.int] | None = ...,
         games_won: collections.abc.Iterable[builtins.int] | None = ...,
@@ -633,16 +739,16 @@ class CribbageView(google.protobuf.message.Message):
         discards: collections.abc.Iterable[Global___Card.ValueType] | None = ...,
         second_hand: collections.abc.Iterable[Global___Card.ValueType] | None = ...,
         hand_sizes: collections.abc.Iterable[builtins.int] | None = ...,
-        starter: Global___Card.ValueType = ...,
+        starter: Global___Card.ValueType | None = ...,
         played: collections.abc.Iterable[Global___CribbagePlayed] | None = ...,
         count_cards: collections.abc.Iterable[Global___CribbagePlayed] | None = ...,
         count: builtins.int = ...,
         said_go: collections.abc.Iterable[builtins.int] | None = ...,
-        bid: builtins.int = ...,
-        bidder: builtins.int = ...,
+        bid: builtins.int | None = ...,
+        bidder: builtins.int | None = ...,
         counting: Global___CribbageCounting | None = ...,
         grid: collections.abc.Iterable[Global___Card.ValueType] | None = ...,
-        next_card: Global___Card.ValueType = ...,
+        next_card: Global___Card.ValueType | None = ...,
         seats_to_act: collections.abc.Iterable[builtins.int] | None = ...,
         passed: collections.abc.Iterable[builtins.int] | None = ...,
         count_over: builtins.bool = ...,
@@ -650,8 +756,18 @@ class CribbageView(google.protobuf.message.Message):
         seen: collections.abc.Iterable[Global___Card.ValueType] | None = ...,
         match_points: collections.abc.Iterable[builtins.int] | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["counting", b"counting"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["bid", b"bid", "bidder", b"bidder", "count", b"count", "count_cards", b"count_cards", "count_over", b"count_over", "counting", b"counting", "crib_owner", b"crib_owner", "deal", b"deal", "dealer", b"dealer", "discards", b"discards", "game", b"game", "games_won", b"games_won", "grid", b"grid", "hand", b"hand", "hand_sizes", b"hand_sizes", "match_points", b"match_points", "next_card", b"next_card", "passed", b"passed", "phase", b"phase", "played", b"played", "rear_pegs", b"rear_pegs", "said_go", b"said_go", "scores", b"scores", "seats_to_act", b"seats_to_act", "second_hand", b"second_hand", "seen", b"seen", "shown", b"shown", "starter", b"starter"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_bid", b"_bid", "_bidder", b"_bidder", "_crib_owner", b"_crib_owner", "_next_card", b"_next_card", "_starter", b"_starter", "bid", b"bid", "bidder", b"bidder", "counting", b"counting", "crib_owner", b"crib_owner", "next_card", b"next_card", "starter", b"starter"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_bid", b"_bid", "_bidder", b"_bidder", "_crib_owner", b"_crib_owner", "_next_card", b"_next_card", "_starter", b"_starter", "bid", b"bid", "bidder", b"bidder", "count", b"count", "count_cards", b"count_cards", "count_over", b"count_over", "counting", b"counting", "crib_owner", b"crib_owner", "deal", b"deal", "dealer", b"dealer", "discards", b"discards", "game", b"game", "games_won", b"games_won", "grid", b"grid", "hand", b"hand", "hand_sizes", b"hand_sizes", "match_points", b"match_points", "next_card", b"next_card", "passed", b"passed", "phase", b"phase", "played", b"played", "rear_pegs", b"rear_pegs", "said_go", b"said_go", "scores", b"scores", "seats_to_act", b"seats_to_act", "second_hand", b"second_hand", "seen", b"seen", "shown", b"shown", "starter", b"starter"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_bid", b"_bid"]) -> typing.Literal["bid"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_bidder", b"_bidder"]) -> typing.Literal["bidder"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_crib_owner", b"_crib_owner"]) -> typing.Literal["crib_owner"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_next_card", b"_next_card"]) -> typing.Literal["next_card"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_starter", b"_starter"]) -> typing.Literal["starter"] | None: ...
 
 Global___CribbageView: typing_extensions.TypeAlias = CribbageView
 
@@ -665,17 +781,21 @@ class CribbagePlayed(google.protobuf.message.Message):
     CARD_FIELD_NUMBER: builtins.int
     DECLARED_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that played it."""
     card: Global___Card.ValueType
+    """The card."""
     declared: Global___Card.ValueType
-    """What a wild joker stands for."""
+    """What a wild joker stands for; unset for every other card."""
     def __init__(
         self,
         *,
         seat: builtins.int = ...,
         card: Global___Card.ValueType = ...,
-        declared: Global___Card.ValueType = ...,
+        declared: Global___Card.ValueType | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["card", b"card", "declared", b"declared", "seat", b"seat"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_declared", b"_declared", "declared", b"declared"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_declared", b"_declared", "card", b"card", "declared", b"declared", "seat", b"seat"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_declared", b"_declared"]) -> typing.Literal["declared"] | None: ...
 
 Global___CribbagePlayed: typing_extensions.TypeAlias = CribbagePlayed
 
@@ -690,14 +810,15 @@ class CribbageCounting(google.protobuf.message.Message):
     CARDS_FIELD_NUMBER: builtins.int
     CLAIM_FIELD_NUMBER: builtins.int
     subject: Global___CribbageReason.ValueType
+    """What is counted."""
     seat: builtins.int
     """Who counts."""
     claim: builtins.int
     """The points claimed; unset while the claim is due."""
     @property
     def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """The cards being counted, face up, without the starter. In the play, where `count_cards` has them,
-        none; once a new count has begun, those of the count that the claim was about.
+        """The cards being counted, face up, without the starter. Empty in the play, since `count_cards` has
+        them; if a new count has begun, those of the count that the claim was about.
         """
 
     def __init__(
@@ -743,49 +864,93 @@ class CribbageEvent(google.protobuf.message.Message):
     GAME_ENDED_FIELD_NUMBER: builtins.int
     CRIB_TAKEN_FIELD_NUMBER: builtins.int
     @property
-    def cut_for_deal(self) -> Global___CribbageCutForDeal: ...
+    def cut_for_deal(self) -> Global___CribbageCutForDeal:
+        """The cut for the first deal."""
+
     @property
-    def game_started(self) -> Global___CribbageGameStarted: ...
+    def game_started(self) -> Global___CribbageGameStarted:
+        """A game of the match begins."""
+
     @property
-    def dealt(self) -> Global___CribbageDealt: ...
+    def dealt(self) -> Global___CribbageDealt:
+        """Cards are dealt."""
+
     @property
-    def bid_made(self) -> Global___CribbageBidMade: ...
+    def bid_made(self) -> Global___CribbageBidMade:
+        """Auction: a bid or a pass."""
+
     @property
-    def crib_sold(self) -> Global___CribbageCribSold: ...
+    def crib_sold(self) -> Global___CribbageCribSold:
+        """Auction: it is over."""
+
     @property
-    def discarded(self) -> Global___CribbageDiscarded: ...
+    def discarded(self) -> Global___CribbageDiscarded:
+        """Cards are laid away to the crib."""
+
     @property
-    def split_made(self) -> Global___CribbageSplitMade: ...
+    def split_made(self) -> Global___CribbageSplitMade:
+        """Ten-card: a seat made two hands."""
+
     @property
-    def gifted(self) -> Global___CribbageGifted: ...
+    def gifted(self) -> Global___CribbageGifted:
+        """Canadian doubles: cards go to the partner."""
+
     @property
-    def exchanged(self) -> Global___CribbageExchanged: ...
+    def exchanged(self) -> Global___CribbageExchanged:
+        """Lone crib: cards go back into the crib."""
+
     @property
-    def starter_turned(self) -> Global___CribbageStarterTurned: ...
+    def starter_turned(self) -> Global___CribbageStarterTurned:
+        """The starter is turned."""
+
     @property
-    def card_played(self) -> Global___CribbageCardPlayed: ...
+    def card_played(self) -> Global___CribbageCardPlayed:
+        """A card is played."""
+
     @property
-    def went_go(self) -> Global___CribbageWentGo: ...
+    def went_go(self) -> Global___CribbageWentGo:
+        """A go is said."""
+
     @property
-    def count_ended(self) -> Global___CribbageCountEnded: ...
+    def count_ended(self) -> Global___CribbageCountEnded:
+        """A count is over."""
+
     @property
-    def hand_shown(self) -> Global___CribbageHandShown: ...
+    def hand_shown(self) -> Global___CribbageHandShown:
+        """A hand is laid open."""
+
     @property
-    def crib_shown(self) -> Global___CribbageCribShown: ...
+    def crib_shown(self) -> Global___CribbageCribShown:
+        """The crib is laid open."""
+
     @property
-    def claimed(self) -> Global___CribbageClaimed: ...
+    def claimed(self) -> Global___CribbageClaimed:
+        """Muggins: points are claimed."""
+
     @property
-    def called(self) -> Global___CribbageCalled: ...
+    def called(self) -> Global___CribbageCalled:
+        """Muggins: points are called."""
+
     @property
-    def scored(self) -> Global___CribbageScored: ...
+    def scored(self) -> Global___CribbageScored:
+        """A score changes."""
+
     @property
-    def card_turned(self) -> Global___CribbageCardTurned: ...
+    def card_turned(self) -> Global___CribbageCardTurned:
+        """Squares: the next card."""
+
     @property
-    def card_placed(self) -> Global___CribbageCardPlaced: ...
+    def card_placed(self) -> Global___CribbageCardPlaced:
+        """Squares: a card is put into a cell."""
+
     @property
-    def game_ended(self) -> Global___CribbageGameEnded: ...
+    def game_ended(self) -> Global___CribbageGameEnded:
+        """A game of the match is over."""
+
     @property
-    def crib_taken(self) -> Global___CribbageCribTaken: ...
+    def crib_taken(self) -> Global___CribbageCribTaken:
+        """Lone crib: the lone seat picks up the crib."""
+
     def __init__(
         self,
         *,
@@ -820,13 +985,15 @@ Global___CribbageEvent: typing_extensions.TypeAlias = CribbageEvent
 
 @typing.final
 class CribbageCutForDeal(google.protobuf.message.Message):
-    """The cut for the first deal (R-C1.2): one card a seat, unspecified for seats no longer cutting."""
+    """The cut for the first deal (R-C1.2)."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     CARDS_FIELD_NUMBER: builtins.int
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """By seat: the card cut, unspecified for seats that no longer cut."""
+
     def __init__(
         self,
         *,
@@ -846,9 +1013,13 @@ class CribbageGameStarted(google.protobuf.message.Message):
     DEALER_FIELD_NUMBER: builtins.int
     SCORES_FIELD_NUMBER: builtins.int
     game: builtins.int
+    """The game of the match, from 1."""
     dealer: builtins.int
+    """The seat that deals first."""
     @property
-    def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By side: the score to begin with."""
+
     def __init__(
         self,
         *,
@@ -862,7 +1033,7 @@ Global___CribbageGameStarted: typing_extensions.TypeAlias = CribbageGameStarted
 
 @typing.final
 class CribbageDealt(google.protobuf.message.Message):
-    """Cards are dealt: a hand for each seat, and the cards dealt to the crib."""
+    """Cards are dealt."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -871,11 +1042,17 @@ class CribbageDealt(google.protobuf.message.Message):
     HANDS_FIELD_NUMBER: builtins.int
     CRIB_FIELD_NUMBER: builtins.int
     deal: builtins.int
+    """The deal of the game, from 1."""
     dealer: builtins.int
+    """The seat that deals."""
     @property
-    def hands(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___CribbageHand]: ...
+    def hands(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___CribbageHand]:
+        """By seat: the cards dealt to it."""
+
     @property
-    def crib(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def crib(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The cards dealt to the crib."""
+
     def __init__(
         self,
         *,
@@ -896,7 +1073,9 @@ class CribbageHand(google.protobuf.message.Message):
 
     CARDS_FIELD_NUMBER: builtins.int
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The cards."""
+
     def __init__(
         self,
         *,
@@ -908,34 +1087,40 @@ Global___CribbageHand: typing_extensions.TypeAlias = CribbageHand
 
 @typing.final
 class CribbageBidMade(google.protobuf.message.Message):
-    """A bid for the crib; 0 is a pass."""
+    """Auction: a bid for the crib, or a pass."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     SEAT_FIELD_NUMBER: builtins.int
     POINTS_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that bid or passed."""
     points: builtins.int
+    """The points bid; unset for a pass."""
     def __init__(
         self,
         *,
         seat: builtins.int = ...,
-        points: builtins.int = ...,
+        points: builtins.int | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["points", b"points", "seat", b"seat"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_points", b"_points", "points", b"points"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_points", b"_points", "points", b"points", "seat", b"seat"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_points", b"_points"]) -> typing.Literal["points"] | None: ...
 
 Global___CribbageBidMade: typing_extensions.TypeAlias = CribbageBidMade
 
 @typing.final
 class CribbageCribSold(google.protobuf.message.Message):
-    """The auction is over. With no bid the dealer keeps the crib for 0."""
+    """The auction is over. If nobody bid, the dealer keeps the crib for 0."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     SEAT_FIELD_NUMBER: builtins.int
     POINTS_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that has the crib."""
     points: builtins.int
+    """The points that it pays."""
     def __init__(
         self,
         *,
@@ -955,8 +1140,11 @@ class CribbageDiscarded(google.protobuf.message.Message):
     SEAT_FIELD_NUMBER: builtins.int
     CARDS_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that laid them away."""
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The cards."""
+
     def __init__(
         self,
         *,
@@ -977,10 +1165,15 @@ class CribbageSplitMade(google.protobuf.message.Message):
     HAND_FIELD_NUMBER: builtins.int
     SECOND_HAND_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that split its cards."""
     @property
-    def hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The hand for the play."""
+
     @property
-    def second_hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def second_hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The second hand."""
+
     def __init__(
         self,
         *,
@@ -1002,9 +1195,13 @@ class CribbageGifted(google.protobuf.message.Message):
     TO_FIELD_NUMBER: builtins.int
     CARDS_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that gives."""
     to: builtins.int
+    """The seat that gets."""
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The cards."""
+
     def __init__(
         self,
         *,
@@ -1025,8 +1222,11 @@ class CribbageCribTaken(google.protobuf.message.Message):
     SEAT_FIELD_NUMBER: builtins.int
     CARDS_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The lone seat."""
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The cards of the crib."""
+
     def __init__(
         self,
         *,
@@ -1046,8 +1246,11 @@ class CribbageExchanged(google.protobuf.message.Message):
     SEAT_FIELD_NUMBER: builtins.int
     CARDS_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The lone seat."""
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The cards that went back."""
+
     def __init__(
         self,
         *,
@@ -1066,6 +1269,7 @@ class CribbageStarterTurned(google.protobuf.message.Message):
 
     CARD_FIELD_NUMBER: builtins.int
     card: Global___Card.ValueType
+    """The starter."""
     def __init__(
         self,
         *,
@@ -1077,7 +1281,7 @@ Global___CribbageStarterTurned: typing_extensions.TypeAlias = CribbageStarterTur
 
 @typing.final
 class CribbageCardPlayed(google.protobuf.message.Message):
-    """A card is played; `count` includes it."""
+    """A card is played."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1086,18 +1290,24 @@ class CribbageCardPlayed(google.protobuf.message.Message):
     DECLARED_FIELD_NUMBER: builtins.int
     COUNT_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that played it."""
     card: Global___Card.ValueType
+    """The card."""
     declared: Global___Card.ValueType
+    """What a wild joker stands for; unset for every other card."""
     count: builtins.int
+    """The running count, with this card."""
     def __init__(
         self,
         *,
         seat: builtins.int = ...,
         card: Global___Card.ValueType = ...,
-        declared: Global___Card.ValueType = ...,
+        declared: Global___Card.ValueType | None = ...,
         count: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["card", b"card", "count", b"count", "declared", b"declared", "seat", b"seat"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_declared", b"_declared", "declared", b"declared"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_declared", b"_declared", "card", b"card", "count", b"count", "declared", b"declared", "seat", b"seat"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_declared", b"_declared"]) -> typing.Literal["declared"] | None: ...
 
 Global___CribbageCardPlayed: typing_extensions.TypeAlias = CribbageCardPlayed
 
@@ -1109,6 +1319,7 @@ class CribbageWentGo(google.protobuf.message.Message):
 
     SEAT_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that cannot play."""
     def __init__(
         self,
         *,
@@ -1120,14 +1331,16 @@ Global___CribbageWentGo: typing_extensions.TypeAlias = CribbageWentGo
 
 @typing.final
 class CribbageCountEnded(google.protobuf.message.Message):
-    """The count is over; `seat` played its last card."""
+    """The count is over."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     SEAT_FIELD_NUMBER: builtins.int
     COUNT_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that played its last card."""
     count: builtins.int
+    """What it amounted to."""
     def __init__(
         self,
         *,
@@ -1148,10 +1361,13 @@ class CribbageHandShown(google.protobuf.message.Message):
     CARDS_FIELD_NUMBER: builtins.int
     HAND_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat whose hand it is."""
     hand: builtins.int
     """Ten-card: 0 the hand of the play, 1 the second hand. Squares: rows 0 to 3, columns 4 to 7."""
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The cards."""
+
     def __init__(
         self,
         *,
@@ -1165,15 +1381,18 @@ Global___CribbageHandShown: typing_extensions.TypeAlias = CribbageHandShown
 
 @typing.final
 class CribbageCribShown(google.protobuf.message.Message):
-    """The crib is laid open for counting; `seat` owns it."""
+    """The crib is laid open for counting."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     SEAT_FIELD_NUMBER: builtins.int
     CARDS_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that owns it."""
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The cards."""
+
     def __init__(
         self,
         *,
@@ -1186,7 +1405,7 @@ Global___CribbageCribShown: typing_extensions.TypeAlias = CribbageCribShown
 
 @typing.final
 class CribbageClaimed(google.protobuf.message.Message):
-    """Points claimed where counting is manual. What they are really worth is never told."""
+    """Points claimed if counting is manual. What they are really worth is never told."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1194,8 +1413,11 @@ class CribbageClaimed(google.protobuf.message.Message):
     SUBJECT_FIELD_NUMBER: builtins.int
     POINTS_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that claims."""
     subject: Global___CribbageReason.ValueType
+    """What is counted."""
     points: builtins.int
+    """The points claimed."""
     def __init__(
         self,
         *,
@@ -1209,14 +1431,16 @@ Global___CribbageClaimed: typing_extensions.TypeAlias = CribbageClaimed
 
 @typing.final
 class CribbageCalled(google.protobuf.message.Message):
-    """Muggins called: `gained` points go to the caller, or to the scorer where nothing was missing."""
+    """Muggins is called. The points go to the caller, or to the scorer if nothing was missing."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     SEAT_FIELD_NUMBER: builtins.int
     POINTS_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that calls."""
     points: builtins.int
+    """The points called."""
     def __init__(
         self,
         *,
@@ -1229,9 +1453,7 @@ Global___CribbageCalled: typing_extensions.TypeAlias = CribbageCalled
 
 @typing.final
 class CribbageItem(google.protobuf.message.Message):
-    """One combination within a score, and the cards that make it. A wild joker is named by the card it
-    stands for.
-    """
+    """One combination within a score."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1239,9 +1461,13 @@ class CribbageItem(google.protobuf.message.Message):
     POINTS_FIELD_NUMBER: builtins.int
     CARDS_FIELD_NUMBER: builtins.int
     kind: Global___CribbageItemKind.ValueType
+    """What it is."""
     points: builtins.int
+    """What it is worth."""
     @property
-    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
+        """The cards that make it. A wild joker is named by the card it stands for."""
+
     def __init__(
         self,
         *,
@@ -1255,9 +1481,7 @@ Global___CribbageItem: typing_extensions.TypeAlias = CribbageItem
 
 @typing.final
 class CribbageScored(google.protobuf.message.Message):
-    """Points pegged. `points` are the real ones, negative for a payment; `score` is capped at the
-    target (R-C2.9).
-    """
+    """Points pegged."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1268,12 +1492,19 @@ class CribbageScored(google.protobuf.message.Message):
     ITEMS_FIELD_NUMBER: builtins.int
     SCORE_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that scores."""
     side: builtins.int
+    """Its side."""
     points: builtins.int
+    """The real points, negative for a payment."""
     reason: Global___CribbageReason.ValueType
+    """Why."""
     score: builtins.int
+    """The side's score now, capped at the target (R-C2.9)."""
     @property
-    def items(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___CribbageItem]: ...
+    def items(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___CribbageItem]:
+        """What the points are made of."""
+
     def __init__(
         self,
         *,
@@ -1296,6 +1527,7 @@ class CribbageCardTurned(google.protobuf.message.Message):
 
     CARD_FIELD_NUMBER: builtins.int
     card: Global___Card.ValueType
+    """The card."""
     def __init__(
         self,
         *,
@@ -1316,9 +1548,13 @@ class CribbageCardPlaced(google.protobuf.message.Message):
     COLUMN_FIELD_NUMBER: builtins.int
     CARD_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that placed it."""
     row: builtins.int
+    """The row, from 0 at the top."""
     column: builtins.int
+    """The column, from 0 at the left."""
     card: Global___Card.ValueType
+    """The card."""
     def __init__(
         self,
         *,
@@ -1342,10 +1578,13 @@ class CribbageGameEnded(google.protobuf.message.Message):
     WINNERS_FIELD_NUMBER: builtins.int
     MATCH_POINTS_FIELD_NUMBER: builtins.int
     game: builtins.int
+    """The game of the match, from 1."""
     match_points: builtins.int
-    """Match points it gave each winner: 1, or 2 and 3 for skunks where they count."""
+    """Match points it gave each winner: 1, or 2 and 3 for skunks if they count."""
     @property
-    def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By side: the score when it ended."""
+
     @property
     def winners(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
         """The sides that won it (several only by a shared low score in lowball)."""

@@ -22,9 +22,10 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1apegboard/v1/dominoes.proto\x12\x0bpegboard.v1\"\x9e\x01\n\x0c\x44ominoesMove\x12+\n\x05place\x18\x01 \x01(\x0b\x32\x1a.pegboard.v1.DominoesPlaceH\x00\x12)\n\x04\x64raw\x18\x02 \x01(\x0b\x32\x19.pegboard.v1.DominoesDrawH\x00\x12.\n\tpass_turn\x18\x03 \x01(\x0b\x32\x19.pegboard.v1.DominoesPassH\x00\x42\x06\n\x04kind\"W\n\rDominoesPlace\x12\x1f\n\x04tile\x18\x01 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12%\n\x03\x65nd\x18\x02 \x01(\x0e\x32\x18.pegboard.v1.DominoesEnd\"\x0e\n\x0c\x44ominoesDraw\"\x0e\n\x0c\x44ominoesPass\"\x80\x03\n\x0c\x44ominoesView\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\r\n\x05round\x18\x02 \x01(\r\x12\x0e\n\x06opener\x18\x03 \x01(\r\x12\x0e\n\x06scores\x18\x04 \x03(\x11\x12\x11\n\tgames_won\x18\x05 \x03(\r\x12\x1f\n\x04hand\x18\x06 \x03(\x0e\x32\x11.pegboard.v1.Tile\x12\x12\n\nhand_sizes\x18\x07 \x03(\r\x12\r\n\x05stock\x18\x08 \x01(\r\x12\x1f\n\x04line\x18\t \x03(\x0e\x32\x11.pegboard.v1.Tile\x12\x34\n\x0b\x63onnections\x18\n \x03(\x0b\x32\x1f.pegboard.v1.DominoesConnection\x12\x38\n\rcontinuations\x18\x0b \x03(\x0b\x32!.pegboard.v1.DominoesContinuation\x12\x0e\n\x06passes\x18\x0c \x01(\r\x12\x13\n\x0bseat_to_act\x18\r \x01(\r\x12&\n\x04\x61\x63ts\x18\x0e \x03(\x0b\x32\x18.pegboard.v1.DominoesAct\"\xb6\x01\n\x12\x44ominoesConnection\x12\x1f\n\x04tile\x18\x01 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12\'\n\x04port\x18\x02 \x01(\x0e\x32\x19.pegboard.v1.DominoesPort\x12&\n\x0bjoined_tile\x18\x03 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12.\n\x0bjoined_port\x18\x04 \x01(\x0e\x32\x19.pegboard.v1.DominoesPort\"n\n\x14\x44ominoesContinuation\x12\x1f\n\x04tile\x18\x01 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12\'\n\x04port\x18\x02 \x01(\x0e\x32\x19.pegboard.v1.DominoesPort\x12\x0c\n\x04pips\x18\x03 \x01(\r\"s\n\x0b\x44ominoesAct\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x1f\n\x04tile\x18\x02 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12%\n\x03\x65nd\x18\x03 \x01(\x0e\x32\x18.pegboard.v1.DominoesEnd\x12\x0e\n\x06passed\x18\x04 \x01(\x08\"\xb1\x03\n\rDominoesEvent\x12\x38\n\x0cgame_started\x18\x01 \x01(\x0b\x32 .pegboard.v1.DominoesGameStartedH\x00\x12+\n\x05\x64\x65\x61lt\x18\x02 \x01(\x0b\x32\x1a.pegboard.v1.DominoesDealtH\x00\x12-\n\x06placed\x18\x03 \x01(\x0b\x32\x1b.pegboard.v1.DominoesPlacedH\x00\x12+\n\x05\x64rawn\x18\x04 \x01(\x0b\x32\x1a.pegboard.v1.DominoesDrawnH\x00\x12-\n\x06passed\x18\x05 \x01(\x0b\x32\x1b.pegboard.v1.DominoesPassedH\x00\x12\x36\n\x0bround_ended\x18\x06 \x01(\x0b\x32\x1f.pegboard.v1.DominoesRoundEndedH\x00\x12\x34\n\ngame_ended\x18\x07 \x01(\x0b\x32\x1e.pegboard.v1.DominoesGameEndedH\x00\x12\x38\n\x0copener_drawn\x18\x08 \x01(\x0b\x32 .pegboard.v1.DominoesOpenerDrawnH\x00\x42\x06\n\x04kind\"7\n\x13\x44ominoesOpenerDrawn\x12 \n\x05tiles\x18\x01 \x03(\x0e\x32\x11.pegboard.v1.Tile\"C\n\x13\x44ominoesGameStarted\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\x0e\n\x06opener\x18\x02 \x01(\r\x12\x0e\n\x06scores\x18\x03 \x03(\x11\"g\n\rDominoesDealt\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0e\n\x06opener\x18\x02 \x01(\r\x12(\n\x05hands\x18\x03 \x03(\x0b\x32\x19.pegboard.v1.DominoesHand\x12\r\n\x05stock\x18\x04 \x01(\r\"0\n\x0c\x44ominoesHand\x12 \n\x05tiles\x18\x01 \x03(\x0e\x32\x11.pegboard.v1.Tile\"\xd5\x01\n\x0e\x44ominoesPlaced\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x1f\n\x04tile\x18\x02 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12%\n\x03\x65nd\x18\x03 \x01(\x0e\x32\x18.pegboard.v1.DominoesEnd\x12\x33\n\nconnection\x18\x04 \x01(\x0b\x32\x1f.pegboard.v1.DominoesConnection\x12\x38\n\rcontinuations\x18\x05 \x03(\x0b\x32!.pegboard.v1.DominoesContinuation\"M\n\rDominoesDrawn\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x1f\n\x04tile\x18\x02 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12\r\n\x05stock\x18\x03 \x01(\r\"\x1e\n\x0e\x44ominoesPassed\x12\x0c\n\x04seat\x18\x01 \x01(\r\"\xac\x01\n\x12\x44ominoesRoundEnded\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0f\n\x07\x62locked\x18\x02 \x01(\x08\x12(\n\x05hands\x18\x03 \x03(\x0b\x32\x19.pegboard.v1.DominoesHand\x12\x0c\n\x04pips\x18\x04 \x03(\r\x12\x13\n\x06winner\x18\x05 \x01(\rH\x00\x88\x01\x01\x12\x0e\n\x06points\x18\x06 \x01(\r\x12\x0e\n\x06scores\x18\x07 \x03(\x11\x42\t\n\x07_winner\"B\n\x11\x44ominoesGameEnded\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\x0e\n\x06scores\x18\x02 \x03(\x11\x12\x0f\n\x07winners\x18\x03 \x03(\r*Z\n\x0b\x44ominoesEnd\x12\x1c\n\x18\x44OMINOES_END_UNSPECIFIED\x10\x00\x12\x15\n\x11\x44OMINOES_END_LEFT\x10\x01\x12\x16\n\x12\x44OMINOES_END_RIGHT\x10\x02*\x86\x01\n\x0c\x44ominoesPort\x12\x1d\n\x19\x44OMINOES_PORT_UNSPECIFIED\x10\x00\x12\x15\n\x11\x44OMINOES_PORT_LOW\x10\x01\x12\x16\n\x12\x44OMINOES_PORT_HIGH\x10\x02\x12\x13\n\x0f\x44OMINOES_PORT_A\x10\x03\x12\x13\n\x0f\x44OMINOES_PORT_B\x10\x04*\xae\x03\n\x04Tile\x12\x14\n\x10TILE_UNSPECIFIED\x10\x00\x12\x0c\n\x08TILE_0_0\x10\x64\x12\x0c\n\x08TILE_0_1\x10\x65\x12\x0c\n\x08TILE_0_2\x10\x66\x12\x0c\n\x08TILE_0_3\x10g\x12\x0c\n\x08TILE_0_4\x10h\x12\x0c\n\x08TILE_0_5\x10i\x12\x0c\n\x08TILE_0_6\x10j\x12\x0c\n\x08TILE_1_1\x10o\x12\x0c\n\x08TILE_1_2\x10p\x12\x0c\n\x08TILE_1_3\x10q\x12\x0c\n\x08TILE_1_4\x10r\x12\x0c\n\x08TILE_1_5\x10s\x12\x0c\n\x08TILE_1_6\x10t\x12\x0c\n\x08TILE_2_2\x10z\x12\x0c\n\x08TILE_2_3\x10{\x12\x0c\n\x08TILE_2_4\x10|\x12\x0c\n\x08TILE_2_5\x10}\x12\x0c\n\x08TILE_2_6\x10~\x12\r\n\x08TILE_3_3\x10\x85\x01\x12\r\n\x08TILE_3_4\x10\x86\x01\x12\r\n\x08TILE_3_5\x10\x87\x01\x12\r\n\x08TILE_3_6\x10\x88\x01\x12\r\n\x08TILE_4_4\x10\x90\x01\x12\r\n\x08TILE_4_5\x10\x91\x01\x12\r\n\x08TILE_4_6\x10\x92\x01\x12\r\n\x08TILE_5_5\x10\x9b\x01\x12\r\n\x08TILE_5_6\x10\x9c\x01\x12\r\n\x08TILE_6_6\x10\xa6\x01\x42\xa9\x01\n\x0f\x63om.pegboard.v1B\rDominoesProtoP\x01Z:github.com/pegboard/pegboard/gen/go/pegboard/v1;pegboardv1\xa2\x02\x03PXX\xaa\x02\x0bPegboard.V1\xca\x02\x0bPegboard\\V1\xe2\x02\x17Pegboard\\V1\\GPBMetadata\xea\x02\x0cPegboard::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1apegboard/v1/dominoes.proto\x12\x0bpegboard.v1\x1a\x1fgoogle/api/field_behavior.proto\"\x9e\x01\n\x0c\x44ominoesMove\x12+\n\x05place\x18\x01 \x01(\x0b\x32\x1a.pegboard.v1.DominoesPlaceH\x00\x12)\n\x04\x64raw\x18\x02 \x01(\x0b\x32\x19.pegboard.v1.DominoesDrawH\x00\x12.\n\tpass_turn\x18\x03 \x01(\x0b\x32\x19.pegboard.v1.DominoesPassH\x00\x42\x06\n\x04kind\"p\n\rDominoesPlace\x12%\n\x04tile\x18\x01 \x01(\x0e\x32\x11.pegboard.v1.TileB\x04\xe2\x41\x01\x02\x12\x30\n\x03\x65nd\x18\x02 \x01(\x0e\x32\x18.pegboard.v1.DominoesEndB\x04\xe2\x41\x01\x01H\x00\x88\x01\x01\x42\x06\n\x04_end\"\x0e\n\x0c\x44ominoesDraw\"\x0e\n\x0c\x44ominoesPass\"\x80\x03\n\x0c\x44ominoesView\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\r\n\x05round\x18\x02 \x01(\r\x12\x0e\n\x06opener\x18\x03 \x01(\r\x12\x0e\n\x06scores\x18\x04 \x03(\x11\x12\x11\n\tgames_won\x18\x05 \x03(\r\x12\x1f\n\x04hand\x18\x06 \x03(\x0e\x32\x11.pegboard.v1.Tile\x12\x12\n\nhand_sizes\x18\x07 \x03(\r\x12\r\n\x05stock\x18\x08 \x01(\r\x12\x1f\n\x04line\x18\t \x03(\x0e\x32\x11.pegboard.v1.Tile\x12\x34\n\x0b\x63onnections\x18\n \x03(\x0b\x32\x1f.pegboard.v1.DominoesConnection\x12\x38\n\rcontinuations\x18\x0b \x03(\x0b\x32!.pegboard.v1.DominoesContinuation\x12\x0e\n\x06passes\x18\x0c \x01(\r\x12\x13\n\x0bseat_to_act\x18\r \x01(\r\x12&\n\x04\x61\x63ts\x18\x0e \x03(\x0b\x32\x18.pegboard.v1.DominoesAct\"\xb6\x01\n\x12\x44ominoesConnection\x12\x1f\n\x04tile\x18\x01 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12\'\n\x04port\x18\x02 \x01(\x0e\x32\x19.pegboard.v1.DominoesPort\x12&\n\x0bjoined_tile\x18\x03 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12.\n\x0bjoined_port\x18\x04 \x01(\x0e\x32\x19.pegboard.v1.DominoesPort\"n\n\x14\x44ominoesContinuation\x12\x1f\n\x04tile\x18\x01 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12\'\n\x04port\x18\x02 \x01(\x0e\x32\x19.pegboard.v1.DominoesPort\x12\x0c\n\x04pips\x18\x03 \x01(\r\"D\n\x0b\x44ominoesAct\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\'\n\x04move\x18\x02 \x01(\x0b\x32\x19.pegboard.v1.DominoesMove\"\xb1\x03\n\rDominoesEvent\x12\x38\n\x0cgame_started\x18\x01 \x01(\x0b\x32 .pegboard.v1.DominoesGameStartedH\x00\x12+\n\x05\x64\x65\x61lt\x18\x02 \x01(\x0b\x32\x1a.pegboard.v1.DominoesDealtH\x00\x12-\n\x06placed\x18\x03 \x01(\x0b\x32\x1b.pegboard.v1.DominoesPlacedH\x00\x12+\n\x05\x64rawn\x18\x04 \x01(\x0b\x32\x1a.pegboard.v1.DominoesDrawnH\x00\x12-\n\x06passed\x18\x05 \x01(\x0b\x32\x1b.pegboard.v1.DominoesPassedH\x00\x12\x36\n\x0bround_ended\x18\x06 \x01(\x0b\x32\x1f.pegboard.v1.DominoesRoundEndedH\x00\x12\x34\n\ngame_ended\x18\x07 \x01(\x0b\x32\x1e.pegboard.v1.DominoesGameEndedH\x00\x12\x38\n\x0copener_drawn\x18\x08 \x01(\x0b\x32 .pegboard.v1.DominoesOpenerDrawnH\x00\x42\x06\n\x04kind\"7\n\x13\x44ominoesOpenerDrawn\x12 \n\x05tiles\x18\x01 \x03(\x0e\x32\x11.pegboard.v1.Tile\"C\n\x13\x44ominoesGameStarted\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\x0e\n\x06opener\x18\x02 \x01(\r\x12\x0e\n\x06scores\x18\x03 \x03(\x11\"g\n\rDominoesDealt\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0e\n\x06opener\x18\x02 \x01(\r\x12(\n\x05hands\x18\x03 \x03(\x0b\x32\x19.pegboard.v1.DominoesHand\x12\r\n\x05stock\x18\x04 \x01(\r\"0\n\x0c\x44ominoesHand\x12 \n\x05tiles\x18\x01 \x03(\x0e\x32\x11.pegboard.v1.Tile\"\xe2\x01\n\x0e\x44ominoesPlaced\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x1f\n\x04tile\x18\x02 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12*\n\x03\x65nd\x18\x03 \x01(\x0e\x32\x18.pegboard.v1.DominoesEndH\x00\x88\x01\x01\x12\x33\n\nconnection\x18\x04 \x01(\x0b\x32\x1f.pegboard.v1.DominoesConnection\x12\x38\n\rcontinuations\x18\x05 \x03(\x0b\x32!.pegboard.v1.DominoesContinuationB\x06\n\x04_end\"M\n\rDominoesDrawn\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x1f\n\x04tile\x18\x02 \x01(\x0e\x32\x11.pegboard.v1.Tile\x12\r\n\x05stock\x18\x03 \x01(\r\"\x1e\n\x0e\x44ominoesPassed\x12\x0c\n\x04seat\x18\x01 \x01(\r\"\xac\x01\n\x12\x44ominoesRoundEnded\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0f\n\x07\x62locked\x18\x02 \x01(\x08\x12(\n\x05hands\x18\x03 \x03(\x0b\x32\x19.pegboard.v1.DominoesHand\x12\x0c\n\x04pips\x18\x04 \x03(\r\x12\x13\n\x06winner\x18\x05 \x01(\rH\x00\x88\x01\x01\x12\x0e\n\x06points\x18\x06 \x01(\r\x12\x0e\n\x06scores\x18\x07 \x03(\x11\x42\t\n\x07_winner\"B\n\x11\x44ominoesGameEnded\x12\x0c\n\x04game\x18\x01 \x01(\r\x12\x0e\n\x06scores\x18\x02 \x03(\x11\x12\x0f\n\x07winners\x18\x03 \x03(\r*Z\n\x0b\x44ominoesEnd\x12\x1c\n\x18\x44OMINOES_END_UNSPECIFIED\x10\x00\x12\x15\n\x11\x44OMINOES_END_LEFT\x10\x01\x12\x16\n\x12\x44OMINOES_END_RIGHT\x10\x02*\x86\x01\n\x0c\x44ominoesPort\x12\x1d\n\x19\x44OMINOES_PORT_UNSPECIFIED\x10\x00\x12\x15\n\x11\x44OMINOES_PORT_LOW\x10\x01\x12\x16\n\x12\x44OMINOES_PORT_HIGH\x10\x02\x12\x13\n\x0f\x44OMINOES_PORT_A\x10\x03\x12\x13\n\x0f\x44OMINOES_PORT_B\x10\x04*\xae\x03\n\x04Tile\x12\x14\n\x10TILE_UNSPECIFIED\x10\x00\x12\x0c\n\x08TILE_0_0\x10\x64\x12\x0c\n\x08TILE_0_1\x10\x65\x12\x0c\n\x08TILE_0_2\x10\x66\x12\x0c\n\x08TILE_0_3\x10g\x12\x0c\n\x08TILE_0_4\x10h\x12\x0c\n\x08TILE_0_5\x10i\x12\x0c\n\x08TILE_0_6\x10j\x12\x0c\n\x08TILE_1_1\x10o\x12\x0c\n\x08TILE_1_2\x10p\x12\x0c\n\x08TILE_1_3\x10q\x12\x0c\n\x08TILE_1_4\x10r\x12\x0c\n\x08TILE_1_5\x10s\x12\x0c\n\x08TILE_1_6\x10t\x12\x0c\n\x08TILE_2_2\x10z\x12\x0c\n\x08TILE_2_3\x10{\x12\x0c\n\x08TILE_2_4\x10|\x12\x0c\n\x08TILE_2_5\x10}\x12\x0c\n\x08TILE_2_6\x10~\x12\r\n\x08TILE_3_3\x10\x85\x01\x12\r\n\x08TILE_3_4\x10\x86\x01\x12\r\n\x08TILE_3_5\x10\x87\x01\x12\r\n\x08TILE_3_6\x10\x88\x01\x12\r\n\x08TILE_4_4\x10\x90\x01\x12\r\n\x08TILE_4_5\x10\x91\x01\x12\r\n\x08TILE_4_6\x10\x92\x01\x12\r\n\x08TILE_5_5\x10\x9b\x01\x12\r\n\x08TILE_5_6\x10\x9c\x01\x12\r\n\x08TILE_6_6\x10\xa6\x01\x42\xa9\x01\n\x0f\x63om.pegboard.v1B\rDominoesProtoP\x01Z:github.com/pegboard/pegboard/gen/go/pegboard/v1;pegboardv1\xa2\x02\x03PXX\xaa\x02\x0bPegboard.V1\xca\x02\x0bPegboard\\V1\xe2\x02\x17Pegboard\\V1\\GPBMetadata\xea\x02\x0cPegboard::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,46 +33,50 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'pegboard.v1.dominoes_pb2', 
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017com.pegboard.v1B\rDominoesProtoP\001Z:github.com/pegboard/pegboard/gen/go/pegboard/v1;pegboardv1\242\002\003PXX\252\002\013Pegboard.V1\312\002\013Pegboard\\V1\342\002\027Pegboard\\V1\\GPBMetadata\352\002\014Pegboard::V1'
-  _globals['_DOMINOESEND']._serialized_start=2413
-  _globals['_DOMINOESEND']._serialized_end=2503
-  _globals['_DOMINOESPORT']._serialized_start=2506
-  _globals['_DOMINOESPORT']._serialized_end=2640
-  _globals['_TILE']._serialized_start=2643
-  _globals['_TILE']._serialized_end=3073
-  _globals['_DOMINOESMOVE']._serialized_start=44
-  _globals['_DOMINOESMOVE']._serialized_end=202
-  _globals['_DOMINOESPLACE']._serialized_start=204
-  _globals['_DOMINOESPLACE']._serialized_end=291
-  _globals['_DOMINOESDRAW']._serialized_start=293
-  _globals['_DOMINOESDRAW']._serialized_end=307
-  _globals['_DOMINOESPASS']._serialized_start=309
-  _globals['_DOMINOESPASS']._serialized_end=323
-  _globals['_DOMINOESVIEW']._serialized_start=326
-  _globals['_DOMINOESVIEW']._serialized_end=710
-  _globals['_DOMINOESCONNECTION']._serialized_start=713
-  _globals['_DOMINOESCONNECTION']._serialized_end=895
-  _globals['_DOMINOESCONTINUATION']._serialized_start=897
-  _globals['_DOMINOESCONTINUATION']._serialized_end=1007
-  _globals['_DOMINOESACT']._serialized_start=1009
-  _globals['_DOMINOESACT']._serialized_end=1124
-  _globals['_DOMINOESEVENT']._serialized_start=1127
-  _globals['_DOMINOESEVENT']._serialized_end=1560
-  _globals['_DOMINOESOPENERDRAWN']._serialized_start=1562
-  _globals['_DOMINOESOPENERDRAWN']._serialized_end=1617
-  _globals['_DOMINOESGAMESTARTED']._serialized_start=1619
-  _globals['_DOMINOESGAMESTARTED']._serialized_end=1686
-  _globals['_DOMINOESDEALT']._serialized_start=1688
-  _globals['_DOMINOESDEALT']._serialized_end=1791
-  _globals['_DOMINOESHAND']._serialized_start=1793
-  _globals['_DOMINOESHAND']._serialized_end=1841
-  _globals['_DOMINOESPLACED']._serialized_start=1844
-  _globals['_DOMINOESPLACED']._serialized_end=2057
-  _globals['_DOMINOESDRAWN']._serialized_start=2059
-  _globals['_DOMINOESDRAWN']._serialized_end=2136
-  _globals['_DOMINOESPASSED']._serialized_start=2138
-  _globals['_DOMINOESPASSED']._serialized_end=2168
-  _globals['_DOMINOESROUNDENDED']._serialized_start=2171
-  _globals['_DOMINOESROUNDENDED']._serialized_end=2343
-  _globals['_DOMINOESGAMEENDED']._serialized_start=2345
-  _globals['_DOMINOESGAMEENDED']._serialized_end=2411
+  _globals['_DOMINOESPLACE'].fields_by_name['tile']._loaded_options = None
+  _globals['_DOMINOESPLACE'].fields_by_name['tile']._serialized_options = b'\342A\001\002'
+  _globals['_DOMINOESPLACE'].fields_by_name['end']._loaded_options = None
+  _globals['_DOMINOESPLACE'].fields_by_name['end']._serialized_options = b'\342A\001\001'
+  _globals['_DOMINOESEND']._serialized_start=2437
+  _globals['_DOMINOESEND']._serialized_end=2527
+  _globals['_DOMINOESPORT']._serialized_start=2530
+  _globals['_DOMINOESPORT']._serialized_end=2664
+  _globals['_TILE']._serialized_start=2667
+  _globals['_TILE']._serialized_end=3097
+  _globals['_DOMINOESMOVE']._serialized_start=77
+  _globals['_DOMINOESMOVE']._serialized_end=235
+  _globals['_DOMINOESPLACE']._serialized_start=237
+  _globals['_DOMINOESPLACE']._serialized_end=349
+  _globals['_DOMINOESDRAW']._serialized_start=351
+  _globals['_DOMINOESDRAW']._serialized_end=365
+  _globals['_DOMINOESPASS']._serialized_start=367
+  _globals['_DOMINOESPASS']._serialized_end=381
+  _globals['_DOMINOESVIEW']._serialized_start=384
+  _globals['_DOMINOESVIEW']._serialized_end=768
+  _globals['_DOMINOESCONNECTION']._serialized_start=771
+  _globals['_DOMINOESCONNECTION']._serialized_end=953
+  _globals['_DOMINOESCONTINUATION']._serialized_start=955
+  _globals['_DOMINOESCONTINUATION']._serialized_end=1065
+  _globals['_DOMINOESACT']._serialized_start=1067
+  _globals['_DOMINOESACT']._serialized_end=1135
+  _globals['_DOMINOESEVENT']._serialized_start=1138
+  _globals['_DOMINOESEVENT']._serialized_end=1571
+  _globals['_DOMINOESOPENERDRAWN']._serialized_start=1573
+  _globals['_DOMINOESOPENERDRAWN']._serialized_end=1628
+  _globals['_DOMINOESGAMESTARTED']._serialized_start=1630
+  _globals['_DOMINOESGAMESTARTED']._serialized_end=1697
+  _globals['_DOMINOESDEALT']._serialized_start=1699
+  _globals['_DOMINOESDEALT']._serialized_end=1802
+  _globals['_DOMINOESHAND']._serialized_start=1804
+  _globals['_DOMINOESHAND']._serialized_end=1852
+  _globals['_DOMINOESPLACED']._serialized_start=1855
+  _globals['_DOMINOESPLACED']._serialized_end=2081
+  _globals['_DOMINOESDRAWN']._serialized_start=2083
+  _globals['_DOMINOESDRAWN']._serialized_end=2160
+  _globals['_DOMINOESPASSED']._serialized_start=2162
+  _globals['_DOMINOESPASSED']._serialized_end=2192
+  _globals['_DOMINOESROUNDENDED']._serialized_start=2195
+  _globals['_DOMINOESROUNDENDED']._serialized_end=2367
+  _globals['_DOMINOESGAMEENDED']._serialized_start=2369
+  _globals['_DOMINOESGAMEENDED']._serialized_end=2435
 # @@protoc_insertion_point(module_scope)

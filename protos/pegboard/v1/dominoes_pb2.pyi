@@ -29,15 +29,21 @@ class _DominoesEnd:
 class _DominoesEndEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_DominoesEnd.ValueType], builtins.type):
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     DOMINOES_END_UNSPECIFIED: _DominoesEnd.ValueType  # 0
+    """Not used."""
     DOMINOES_END_LEFT: _DominoesEnd.ValueType  # 1
+    """The left end."""
     DOMINOES_END_RIGHT: _DominoesEnd.ValueType  # 2
+    """The right end."""
 
 class DominoesEnd(_DominoesEnd, metaclass=_DominoesEndEnumTypeWrapper):
     """An end of the line."""
 
 DOMINOES_END_UNSPECIFIED: DominoesEnd.ValueType  # 0
+"""Not used."""
 DOMINOES_END_LEFT: DominoesEnd.ValueType  # 1
+"""The left end."""
 DOMINOES_END_RIGHT: DominoesEnd.ValueType  # 2
+"""The right end."""
 Global___DominoesEnd: typing_extensions.TypeAlias = DominoesEnd
 
 class _DominoesPort:
@@ -47,10 +53,15 @@ class _DominoesPort:
 class _DominoesPortEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_DominoesPort.ValueType], builtins.type):
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     DOMINOES_PORT_UNSPECIFIED: _DominoesPort.ValueType  # 0
+    """Not used."""
     DOMINOES_PORT_LOW: _DominoesPort.ValueType  # 1
+    """The lower half of a normal tile."""
     DOMINOES_PORT_HIGH: _DominoesPort.ValueType  # 2
+    """The higher half of a normal tile."""
     DOMINOES_PORT_A: _DominoesPort.ValueType  # 3
+    """The side of a double that is used first."""
     DOMINOES_PORT_B: _DominoesPort.ValueType  # 4
+    """The other side of a double."""
 
 class DominoesPort(_DominoesPort, metaclass=_DominoesPortEnumTypeWrapper):
     """A place on a tile where another can join (R-D16): a normal tile has a low and a high end, a double
@@ -58,10 +69,15 @@ class DominoesPort(_DominoesPort, metaclass=_DominoesPortEnumTypeWrapper):
     """
 
 DOMINOES_PORT_UNSPECIFIED: DominoesPort.ValueType  # 0
+"""Not used."""
 DOMINOES_PORT_LOW: DominoesPort.ValueType  # 1
+"""The lower half of a normal tile."""
 DOMINOES_PORT_HIGH: DominoesPort.ValueType  # 2
+"""The higher half of a normal tile."""
 DOMINOES_PORT_A: DominoesPort.ValueType  # 3
+"""The side of a double that is used first."""
 DOMINOES_PORT_B: DominoesPort.ValueType  # 4
+"""The other side of a double."""
 Global___DominoesPort: typing_extensions.TypeAlias = DominoesPort
 
 class _Tile:
@@ -102,7 +118,9 @@ class _TileEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeW
     TILE_6_6: _Tile.ValueType  # 166
 
 class Tile(_Tile, metaclass=_TileEnumTypeWrapper):
-    """A tile as digits: 100 plus ten times its lower half plus its higher half. `TILE_1_4` is 114."""
+    """A tile as digits: 100 plus ten times its lower half plus its higher half. `TILE_1_4` is 114.
+    buf:lint:ignore COMMENT_ENUM_VALUE
+    """
 
 TILE_UNSPECIFIED: Tile.ValueType  # 0
 """In a view or an event: a tile that this seat may not see."""
@@ -146,11 +164,17 @@ class DominoesMove(google.protobuf.message.Message):
     DRAW_FIELD_NUMBER: builtins.int
     PASS_TURN_FIELD_NUMBER: builtins.int
     @property
-    def place(self) -> Global___DominoesPlace: ...
+    def place(self) -> Global___DominoesPlace:
+        """Places a tile."""
+
     @property
-    def draw(self) -> Global___DominoesDraw: ...
+    def draw(self) -> Global___DominoesDraw:
+        """Draws a tile."""
+
     @property
-    def pass_turn(self) -> Global___DominoesPass: ...
+    def pass_turn(self) -> Global___DominoesPass:
+        """Passes."""
+
     def __init__(
         self,
         *,
@@ -166,21 +190,25 @@ Global___DominoesMove: typing_extensions.TypeAlias = DominoesMove
 
 @typing.final
 class DominoesPlace(google.protobuf.message.Message):
-    """Places a tile at an end of the line (R-D8). The end is unspecified only on the empty line (X-18)."""
+    """Places a tile at an end of the line (R-D8)."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     TILE_FIELD_NUMBER: builtins.int
     END_FIELD_NUMBER: builtins.int
     tile: Global___Tile.ValueType
+    """The tile."""
     end: Global___DominoesEnd.ValueType
+    """The end of the line; unset on the empty line (X-18)."""
     def __init__(
         self,
         *,
         tile: Global___Tile.ValueType = ...,
-        end: Global___DominoesEnd.ValueType = ...,
+        end: Global___DominoesEnd.ValueType | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["end", b"end", "tile", b"tile"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_end", b"_end", "end", b"end"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_end", b"_end", "end", b"end", "tile", b"tile"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_end", b"_end"]) -> typing.Literal["end"] | None: ...
 
 Global___DominoesPlace: typing_extensions.TypeAlias = DominoesPlace
 
@@ -229,9 +257,11 @@ class DominoesView(google.protobuf.message.Message):
     SEAT_TO_ACT_FIELD_NUMBER: builtins.int
     ACTS_FIELD_NUMBER: builtins.int
     game: builtins.int
-    """From 1: the game of the match and the round of the game."""
+    """The game of the match, from 1."""
     round: builtins.int
+    """The round of the game, from 1."""
     opener: builtins.int
+    """The seat that opens the round."""
     stock: builtins.int
     """Tiles left in the stock; the last two are never drawn (R-D5)."""
     passes: builtins.int
@@ -240,10 +270,12 @@ class DominoesView(google.protobuf.message.Message):
     """The seat on turn; equal to the reader's in a turn."""
     @property
     def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
-        """By seat."""
+        """By seat: the score."""
 
     @property
-    def games_won(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def games_won(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By seat: the games won in this match."""
+
     @property
     def hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Tile.ValueType]:
         """Your tiles, in ascending order. Empty for a spectator."""
@@ -266,7 +298,7 @@ class DominoesView(google.protobuf.message.Message):
 
     @property
     def acts(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DominoesAct]:
-        """Placements and passes of this round, in order; a draw is listed as neither tile nor pass."""
+        """What was done in this round, in order."""
 
     def __init__(
         self,
@@ -301,9 +333,13 @@ class DominoesConnection(google.protobuf.message.Message):
     JOINED_TILE_FIELD_NUMBER: builtins.int
     JOINED_PORT_FIELD_NUMBER: builtins.int
     tile: Global___Tile.ValueType
+    """The tile that lay there."""
     port: Global___DominoesPort.ValueType
+    """Where it is joined."""
     joined_tile: Global___Tile.ValueType
+    """The tile that came."""
     joined_port: Global___DominoesPort.ValueType
+    """Where that one is joined."""
     def __init__(
         self,
         *,
@@ -326,8 +362,11 @@ class DominoesContinuation(google.protobuf.message.Message):
     PORT_FIELD_NUMBER: builtins.int
     PIPS_FIELD_NUMBER: builtins.int
     tile: Global___Tile.ValueType
+    """The tile at the end of the line."""
     port: Global___DominoesPort.ValueType
+    """Its open port."""
     pips: builtins.int
+    """The pips of a half that fits."""
     def __init__(
         self,
         *,
@@ -341,27 +380,26 @@ Global___DominoesContinuation: typing_extensions.TypeAlias = DominoesContinuatio
 
 @typing.final
 class DominoesAct(google.protobuf.message.Message):
-    """What a seat did: placed `tile`, passed, or (neither) drew a tile."""
+    """What a seat did. Which tile it drew does not show."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     SEAT_FIELD_NUMBER: builtins.int
-    TILE_FIELD_NUMBER: builtins.int
-    END_FIELD_NUMBER: builtins.int
-    PASSED_FIELD_NUMBER: builtins.int
+    MOVE_FIELD_NUMBER: builtins.int
     seat: builtins.int
-    tile: Global___Tile.ValueType
-    end: Global___DominoesEnd.ValueType
-    passed: builtins.bool
+    """The seat."""
+    @property
+    def move(self) -> Global___DominoesMove:
+        """The move that it made."""
+
     def __init__(
         self,
         *,
         seat: builtins.int = ...,
-        tile: Global___Tile.ValueType = ...,
-        end: Global___DominoesEnd.ValueType = ...,
-        passed: builtins.bool = ...,
+        move: Global___DominoesMove | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["end", b"end", "passed", b"passed", "seat", b"seat", "tile", b"tile"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["move", b"move"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["move", b"move", "seat", b"seat"]) -> None: ...
 
 Global___DominoesAct: typing_extensions.TypeAlias = DominoesAct
 
@@ -380,21 +418,37 @@ class DominoesEvent(google.protobuf.message.Message):
     GAME_ENDED_FIELD_NUMBER: builtins.int
     OPENER_DRAWN_FIELD_NUMBER: builtins.int
     @property
-    def game_started(self) -> Global___DominoesGameStarted: ...
+    def game_started(self) -> Global___DominoesGameStarted:
+        """A game of the match begins."""
+
     @property
-    def dealt(self) -> Global___DominoesDealt: ...
+    def dealt(self) -> Global___DominoesDealt:
+        """Tiles are dealt."""
+
     @property
-    def placed(self) -> Global___DominoesPlaced: ...
+    def placed(self) -> Global___DominoesPlaced:
+        """A tile is placed."""
+
     @property
-    def drawn(self) -> Global___DominoesDrawn: ...
+    def drawn(self) -> Global___DominoesDrawn:
+        """A tile is drawn."""
+
     @property
-    def passed(self) -> Global___DominoesPassed: ...
+    def passed(self) -> Global___DominoesPassed:
+        """A seat passed."""
+
     @property
-    def round_ended(self) -> Global___DominoesRoundEnded: ...
+    def round_ended(self) -> Global___DominoesRoundEnded:
+        """A round is over."""
+
     @property
-    def game_ended(self) -> Global___DominoesGameEnded: ...
+    def game_ended(self) -> Global___DominoesGameEnded:
+        """A game of the match is over."""
+
     @property
-    def opener_drawn(self) -> Global___DominoesOpenerDrawn: ...
+    def opener_drawn(self) -> Global___DominoesOpenerDrawn:
+        """The draw for the first opener."""
+
     def __init__(
         self,
         *,
@@ -415,13 +469,15 @@ Global___DominoesEvent: typing_extensions.TypeAlias = DominoesEvent
 
 @typing.final
 class DominoesOpenerDrawn(google.protobuf.message.Message):
-    """The draw for the first opener (R-D6): a tile a seat, unspecified for seats no longer drawing."""
+    """The draw for the first opener (R-D6)."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     TILES_FIELD_NUMBER: builtins.int
     @property
-    def tiles(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Tile.ValueType]: ...
+    def tiles(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Tile.ValueType]:
+        """By seat: the tile drawn, unspecified for seats that no longer draw."""
+
     def __init__(
         self,
         *,
@@ -441,9 +497,13 @@ class DominoesGameStarted(google.protobuf.message.Message):
     OPENER_FIELD_NUMBER: builtins.int
     SCORES_FIELD_NUMBER: builtins.int
     game: builtins.int
+    """The game of the match, from 1."""
     opener: builtins.int
+    """The seat that opens the first round."""
     @property
-    def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By seat: the score to begin with."""
+
     def __init__(
         self,
         *,
@@ -466,10 +526,15 @@ class DominoesDealt(google.protobuf.message.Message):
     HANDS_FIELD_NUMBER: builtins.int
     STOCK_FIELD_NUMBER: builtins.int
     round: builtins.int
+    """The round of the game, from 1."""
     opener: builtins.int
+    """The seat that opens the round."""
     stock: builtins.int
+    """Tiles left in the stock."""
     @property
-    def hands(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DominoesHand]: ...
+    def hands(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DominoesHand]:
+        """By seat: the tiles dealt to it."""
+
     def __init__(
         self,
         *,
@@ -490,7 +555,9 @@ class DominoesHand(google.protobuf.message.Message):
 
     TILES_FIELD_NUMBER: builtins.int
     @property
-    def tiles(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Tile.ValueType]: ...
+    def tiles(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[Global___Tile.ValueType]:
+        """The tiles."""
+
     def __init__(
         self,
         *,
@@ -502,7 +569,7 @@ Global___DominoesHand: typing_extensions.TypeAlias = DominoesHand
 
 @typing.final
 class DominoesPlaced(google.protobuf.message.Message):
-    """A tile is placed. `connection` is unset for the opening tile."""
+    """A tile is placed."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -512,10 +579,15 @@ class DominoesPlaced(google.protobuf.message.Message):
     CONNECTION_FIELD_NUMBER: builtins.int
     CONTINUATIONS_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that placed it."""
     tile: Global___Tile.ValueType
+    """The tile."""
     end: Global___DominoesEnd.ValueType
+    """The end of the line; unset for the opening tile."""
     @property
-    def connection(self) -> Global___DominoesConnection: ...
+    def connection(self) -> Global___DominoesConnection:
+        """What it joins; unset for the opening tile."""
+
     @property
     def continuations(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DominoesContinuation]:
         """Where the line can go on now: left, then right."""
@@ -525,12 +597,13 @@ class DominoesPlaced(google.protobuf.message.Message):
         *,
         seat: builtins.int = ...,
         tile: Global___Tile.ValueType = ...,
-        end: Global___DominoesEnd.ValueType = ...,
+        end: Global___DominoesEnd.ValueType | None = ...,
         connection: Global___DominoesConnection | None = ...,
         continuations: collections.abc.Iterable[Global___DominoesContinuation] | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["connection", b"connection"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["connection", b"connection", "continuations", b"continuations", "end", b"end", "seat", b"seat", "tile", b"tile"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_end", b"_end", "connection", b"connection", "end", b"end"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_end", b"_end", "connection", b"connection", "continuations", b"continuations", "end", b"end", "seat", b"seat", "tile", b"tile"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_end", b"_end"]) -> typing.Literal["end"] | None: ...
 
 Global___DominoesPlaced: typing_extensions.TypeAlias = DominoesPlaced
 
@@ -544,8 +617,11 @@ class DominoesDrawn(google.protobuf.message.Message):
     TILE_FIELD_NUMBER: builtins.int
     STOCK_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat that draws."""
     tile: Global___Tile.ValueType
+    """The tile."""
     stock: builtins.int
+    """Tiles left in the stock."""
     def __init__(
         self,
         *,
@@ -565,6 +641,7 @@ class DominoesPassed(google.protobuf.message.Message):
 
     SEAT_FIELD_NUMBER: builtins.int
     seat: builtins.int
+    """The seat."""
     def __init__(
         self,
         *,
@@ -588,17 +665,25 @@ class DominoesRoundEnded(google.protobuf.message.Message):
     POINTS_FIELD_NUMBER: builtins.int
     SCORES_FIELD_NUMBER: builtins.int
     round: builtins.int
+    """The round of the game, from 1."""
     blocked: builtins.bool
     """Two tiles in the stock and all passed."""
     winner: builtins.int
-    """Unset where nobody won the round."""
+    """The seat that won the round; unset if no seat did."""
     points: builtins.int
+    """The points that the winner gets."""
     @property
-    def hands(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DominoesHand]: ...
+    def hands(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___DominoesHand]:
+        """By seat: the tiles it still held."""
+
     @property
-    def pips(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def pips(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By seat: the pips of these tiles."""
+
     @property
-    def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By seat: the score now."""
+
     def __init__(
         self,
         *,
@@ -626,10 +711,15 @@ class DominoesGameEnded(google.protobuf.message.Message):
     SCORES_FIELD_NUMBER: builtins.int
     WINNERS_FIELD_NUMBER: builtins.int
     game: builtins.int
+    """The game of the match, from 1."""
     @property
-    def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def scores(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By seat: the score when it ended."""
+
     @property
-    def winners(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def winners(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """The seats that won it."""
+
     def __init__(
         self,
         *,

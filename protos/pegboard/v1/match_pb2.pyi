@@ -29,17 +29,21 @@ class _MatchState:
 class _MatchStateEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_MatchState.ValueType], builtins.type):
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     MATCH_STATE_UNSPECIFIED: _MatchState.ValueType  # 0
+    """As a filter: any state."""
     MATCH_STATE_RUNNING: _MatchState.ValueType  # 1
     """Turns are open."""
     MATCH_STATE_FINISHED: _MatchState.ValueType  # 2
+    """It has a result and a record."""
 
 class MatchState(_MatchState, metaclass=_MatchStateEnumTypeWrapper):
     """Where a match stands."""
 
 MATCH_STATE_UNSPECIFIED: MatchState.ValueType  # 0
+"""As a filter: any state."""
 MATCH_STATE_RUNNING: MatchState.ValueType  # 1
 """Turns are open."""
 MATCH_STATE_FINISHED: MatchState.ValueType  # 2
+"""It has a result and a record."""
 Global___MatchState: typing_extensions.TypeAlias = MatchState
 
 class _Termination:
@@ -49,16 +53,23 @@ class _Termination:
 class _TerminationEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_Termination.ValueType], builtins.type):
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     TERMINATION_UNSPECIFIED: _Termination.ValueType  # 0
+    """Not used."""
     TERMINATION_NORMAL: _Termination.ValueType  # 1
+    """By the rules of the game."""
     TERMINATION_ILLEGAL_MOVE: _Termination.ValueType  # 2
+    """A seat sent `illegal_move_limit` illegal moves in one turn."""
     TERMINATION_TIMEOUT: _Termination.ValueType  # 3
+    """A clock ran out."""
     TERMINATION_DISCONNECT: _Termination.ValueType  # 4
     """The bot left and did not come back in time."""
     TERMINATION_CRASH: _Termination.ValueType  # 5
     """The bot's process ended; reported by whoever started it."""
     TERMINATION_RESIGN: _Termination.ValueType  # 6
+    """A seat gave the match up."""
     TERMINATION_CANCELLED: _Termination.ValueType  # 7
+    """An organiser cancelled it. No result."""
     TERMINATION_SERVER_FAULT: _Termination.ValueType  # 8
+    """An error of the server's own. No result."""
     TERMINATION_VOID: _Termination.ValueType  # 9
     """No bot came, or all stayed away. No result."""
 
@@ -66,16 +77,23 @@ class Termination(_Termination, metaclass=_TerminationEnumTypeWrapper):
     """Why a match ended. A bot's fault is a result; a server fault is never rated."""
 
 TERMINATION_UNSPECIFIED: Termination.ValueType  # 0
+"""Not used."""
 TERMINATION_NORMAL: Termination.ValueType  # 1
+"""By the rules of the game."""
 TERMINATION_ILLEGAL_MOVE: Termination.ValueType  # 2
+"""A seat sent `illegal_move_limit` illegal moves in one turn."""
 TERMINATION_TIMEOUT: Termination.ValueType  # 3
+"""A clock ran out."""
 TERMINATION_DISCONNECT: Termination.ValueType  # 4
 """The bot left and did not come back in time."""
 TERMINATION_CRASH: Termination.ValueType  # 5
 """The bot's process ended; reported by whoever started it."""
 TERMINATION_RESIGN: Termination.ValueType  # 6
+"""A seat gave the match up."""
 TERMINATION_CANCELLED: Termination.ValueType  # 7
+"""An organiser cancelled it. No result."""
 TERMINATION_SERVER_FAULT: Termination.ValueType  # 8
+"""An error of the server's own. No result."""
 TERMINATION_VOID: Termination.ValueType  # 9
 """No bot came, or all stayed away. No result."""
 Global___Termination: typing_extensions.TypeAlias = Termination
@@ -87,21 +105,29 @@ class _MatchOrder:
 class _MatchOrderEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_MatchOrder.ValueType], builtins.type):
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     MATCH_ORDER_UNSPECIFIED: _MatchOrder.ValueType  # 0
+    """The default order."""
     MATCH_ORDER_CREATE_TIME_DESC: _MatchOrder.ValueType  # 1
+    """By the time of creation, the newest first."""
     MATCH_ORDER_CREATE_TIME_ASC: _MatchOrder.ValueType  # 2
+    """By the time of creation, the oldest first."""
     MATCH_ORDER_END_TIME_DESC: _MatchOrder.ValueType  # 3
-    """By their ends: only finished matches."""
+    """Only finished matches, by their ends, the last first."""
     MATCH_ORDER_END_TIME_ASC: _MatchOrder.ValueType  # 4
+    """Only finished matches, by their ends, the first first."""
 
 class MatchOrder(_MatchOrder, metaclass=_MatchOrderEnumTypeWrapper):
     """The order of a list of matches. What begins or ends between two pages moves no match to another page."""
 
 MATCH_ORDER_UNSPECIFIED: MatchOrder.ValueType  # 0
+"""The default order."""
 MATCH_ORDER_CREATE_TIME_DESC: MatchOrder.ValueType  # 1
+"""By the time of creation, the newest first."""
 MATCH_ORDER_CREATE_TIME_ASC: MatchOrder.ValueType  # 2
+"""By the time of creation, the oldest first."""
 MATCH_ORDER_END_TIME_DESC: MatchOrder.ValueType  # 3
-"""By their ends: only finished matches."""
+"""Only finished matches, by their ends, the last first."""
 MATCH_ORDER_END_TIME_ASC: MatchOrder.ValueType  # 4
+"""Only finished matches, by their ends, the first first."""
 Global___MatchOrder: typing_extensions.TypeAlias = MatchOrder
 
 @typing.final
@@ -112,6 +138,7 @@ class Match(google.protobuf.message.Message):
 
     NAME_FIELD_NUMBER: builtins.int
     SPEC_FIELD_NUMBER: builtins.int
+    FAMILY_FIELD_NUMBER: builtins.int
     STATE_FIELD_NUMBER: builtins.int
     CREATE_TIME_FIELD_NUMBER: builtins.int
     END_TIME_FIELD_NUMBER: builtins.int
@@ -119,8 +146,11 @@ class Match(google.protobuf.message.Message):
     RESULT_FIELD_NUMBER: builtins.int
     EVENT_COUNT_FIELD_NUMBER: builtins.int
     name: builtins.str
-    """`matches/{id}`."""
+    """`matches/{match}`."""
+    family: builtins.str
+    """`cribbage` or `dominoes`: which field of `GameMove`, `GameView` and `MatchEvent` the match uses."""
     state: Global___MatchState.ValueType
+    """Whether it runs."""
     commitment: builtins.str
     """SHA-256 over the seed and the nonce (docs/deals.md), published before the first deal; 64
     hexadecimal digits in lower case.
@@ -128,20 +158,27 @@ class Match(google.protobuf.message.Message):
     event_count: builtins.int
     """Events so far."""
     @property
-    def spec(self) -> Global___MatchSpec: ...
+    def spec(self) -> Global___MatchSpec:
+        """What is played, by whom, and how long they may think. Without the seed."""
+
     @property
-    def create_time(self) -> google.protobuf.timestamp_pb2.Timestamp: ...
+    def create_time(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """When it was created."""
+
     @property
-    def end_time(self) -> google.protobuf.timestamp_pb2.Timestamp: ...
+    def end_time(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """When it ended; unset while it runs."""
+
     @property
     def result(self) -> Global___MatchResult:
-        """Set once the match is over."""
+        """How it ended; unset while it runs."""
 
     def __init__(
         self,
         *,
         name: builtins.str = ...,
         spec: Global___MatchSpec | None = ...,
+        family: builtins.str = ...,
         state: Global___MatchState.ValueType = ...,
         create_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         end_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
@@ -150,13 +187,15 @@ class Match(google.protobuf.message.Message):
         event_count: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["create_time", b"create_time", "end_time", b"end_time", "result", b"result", "spec", b"spec"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["commitment", b"commitment", "create_time", b"create_time", "end_time", b"end_time", "event_count", b"event_count", "name", b"name", "result", b"result", "spec", b"spec", "state", b"state"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["commitment", b"commitment", "create_time", b"create_time", "end_time", b"end_time", "event_count", b"event_count", "family", b"family", "name", b"name", "result", b"result", "spec", b"spec", "state", b"state"]) -> None: ...
 
 Global___Match: typing_extensions.TypeAlias = Match
 
 @typing.final
 class MatchSpec(google.protobuf.message.Message):
-    """What to play, who plays, how long they may think."""
+    """What to play, who plays, how long they may think. All text: printable characters; at most 64 in the
+    ids of bots and variants and in the keys of options, 200 in everything else.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -188,7 +227,7 @@ class MatchSpec(google.protobuf.message.Message):
     BLOCK_FIELD_NUMBER: builtins.int
     BLOCK_MATCHES_FIELD_NUMBER: builtins.int
     variant: builtins.str
-    """A catalog id, e.g. `cribbage`."""
+    """`variants/{variant}`, e.g. `variants/cribbage`."""
     label: builtins.str
     """Free text by which an organiser finds its own matches, e.g. a tournament."""
     nonce: builtins.str
@@ -196,7 +235,7 @@ class MatchSpec(google.protobuf.message.Message):
     Empty: the match's id.
     """
     seed: builtins.bytes
-    """32 bytes. Input only; empty: the server draws it. Revealed in the record."""
+    """32 bytes; empty: the server draws it. Revealed in the record."""
     withhold_seed: builtins.bool
     """The seed is shown to organisers only, also when the match is over: other matches share it."""
     illegal_move_limit: builtins.int
@@ -212,16 +251,16 @@ class MatchSpec(google.protobuf.message.Message):
     """How many matches the block has, from 1 to 1000000 and the same for all. Needed with `block`."""
     @property
     def bots(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """By seat: the bot that sits there. Names, labels and all other text: printable characters. At most
-        64 of a bot's name, a variant or an option's key, 200 of everything else.
-        """
+        """By seat: the bot that sits there, `bots/{bot}`. A bot may sit at several seats."""
 
     @property
     def options(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]:
         """Options of the variant (`VariantOption.key`), e.g. `match_games` = `3`."""
 
     @property
-    def time_control(self) -> Global___TimeControl: ...
+    def time_control(self) -> Global___TimeControl:
+        """How long each seat may think."""
+
     def __init__(
         self,
         *,
@@ -245,7 +284,7 @@ Global___MatchSpec: typing_extensions.TypeAlias = MatchSpec
 @typing.final
 class TimeControl(google.protobuf.message.Message):
     """A seat's time. A turn lasts at most the smaller of the bank left and the move cap. 0: no such
-    limit, but for `move_ms` and `startup_ms`, where 0 means the server's default.
+    limit, but for `move_ms` and `startup_ms`: there 0 means the server's default.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -256,14 +295,16 @@ class TimeControl(google.protobuf.message.Message):
     STARTUP_MS_FIELD_NUMBER: builtins.int
     MATCH_MS_FIELD_NUMBER: builtins.int
     bank_ms: builtins.int
+    """What a seat has for all its turns together."""
     increment_ms: builtins.int
+    """What each answer adds to the bank."""
     move_ms: builtins.int
     """The cap for one turn."""
     startup_ms: builtins.int
     """From the match's creation until a seat's bot is connected."""
     match_ms: builtins.int
     """From the match's creation to its end, anew after a restart of the server. Then the seat that has
-    used the most time, thinking and waiting, loses (TERMINATION_TIMEOUT). 0: no limit.
+    used the most time, thinking and waiting, loses (TERMINATION_TIMEOUT).
     """
     def __init__(
         self,
@@ -291,14 +332,15 @@ class MatchResult(google.protobuf.message.Message):
     GAMES_WON_FIELD_NUMBER: builtins.int
     DETAIL_FIELD_NUMBER: builtins.int
     termination: Global___Termination.ValueType
+    """Why it ended."""
     seat_at_fault: builtins.int
     """The seat at fault, for every termination but NORMAL, CANCELLED, SERVER_FAULT and VOID."""
     detail: builtins.str
-    """One sentence naming bot and reason where somebody was at fault."""
+    """One sentence that names bot and reason if a bot was at fault."""
     @property
     def points(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.float]:
-        """By seat: 1 for first place down to 0 for last, ties share (docs/results.md). Empty where there is
-        no result. The seat at fault is last.
+        """By seat: 1 for first place down to 0 for last, ties share (docs/results.md). Empty if there is no
+        result. The seat at fault is last.
         """
 
     @property
@@ -333,21 +375,55 @@ class GameMove(google.protobuf.message.Message):
 
     CRIBBAGE_FIELD_NUMBER: builtins.int
     DOMINOES_FIELD_NUMBER: builtins.int
+    NUMBER_RANGE_FIELD_NUMBER: builtins.int
     @property
-    def cribbage(self) -> pegboard.v1.cribbage_pb2.CribbageMove: ...
+    def cribbage(self) -> pegboard.v1.cribbage_pb2.CribbageMove:
+        """A move of cribbage."""
+
     @property
-    def dominoes(self) -> pegboard.v1.dominoes_pb2.DominoesMove: ...
+    def dominoes(self) -> pegboard.v1.dominoes_pb2.DominoesMove:
+        """A move of dominoes."""
+
+    @property
+    def number_range(self) -> Global___NumberRange:
+        """In `Turn.legal_moves` only: set if the move lacks its number (a bid, a claim, a call), which the
+        answer gives.
+        """
+
     def __init__(
         self,
         *,
         cribbage: pegboard.v1.cribbage_pb2.CribbageMove | None = ...,
         dominoes: pegboard.v1.dominoes_pb2.DominoesMove | None = ...,
+        number_range: Global___NumberRange | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "kind", b"kind"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "kind", b"kind"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "kind", b"kind", "number_range", b"number_range"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["cribbage", b"cribbage", "dominoes", b"dominoes", "kind", b"kind", "number_range", b"number_range"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["cribbage", "dominoes"] | None: ...
 
 Global___GameMove: typing_extensions.TypeAlias = GameMove
+
+@typing.final
+class NumberRange(google.protobuf.message.Message):
+    """Bounds of a number, both allowed."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    MIN_FIELD_NUMBER: builtins.int
+    MAX_FIELD_NUMBER: builtins.int
+    min: builtins.int
+    """The least number that is allowed."""
+    max: builtins.int
+    """The greatest number that is allowed."""
+    def __init__(
+        self,
+        *,
+        min: builtins.int = ...,
+        max: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["max", b"max", "min", b"min"]) -> None: ...
+
+Global___NumberRange: typing_extensions.TypeAlias = NumberRange
 
 @typing.final
 class GameView(google.protobuf.message.Message):
@@ -358,9 +434,13 @@ class GameView(google.protobuf.message.Message):
     CRIBBAGE_FIELD_NUMBER: builtins.int
     DOMINOES_FIELD_NUMBER: builtins.int
     @property
-    def cribbage(self) -> pegboard.v1.cribbage_pb2.CribbageView: ...
+    def cribbage(self) -> pegboard.v1.cribbage_pb2.CribbageView:
+        """A view of cribbage."""
+
     @property
-    def dominoes(self) -> pegboard.v1.dominoes_pb2.DominoesView: ...
+    def dominoes(self) -> pegboard.v1.dominoes_pb2.DominoesView:
+        """A view of dominoes."""
+
     def __init__(
         self,
         *,
@@ -386,12 +466,16 @@ class MatchEvent(google.protobuf.message.Message):
     sequence: builtins.int
     """From 1, dense, the same for all seats."""
     @property
-    def cribbage(self) -> pegboard.v1.cribbage_pb2.CribbageEvent: ...
+    def cribbage(self) -> pegboard.v1.cribbage_pb2.CribbageEvent:
+        """An event of cribbage."""
+
     @property
-    def dominoes(self) -> pegboard.v1.dominoes_pb2.DominoesEvent: ...
+    def dominoes(self) -> pegboard.v1.dominoes_pb2.DominoesEvent:
+        """An event of dominoes."""
+
     @property
     def match_ended(self) -> Global___MatchResult:
-        """Always the last one."""
+        """The match is over; always the last event."""
 
     def __init__(
         self,
@@ -435,6 +519,7 @@ class MatchRecord(google.protobuf.message.Message):
     RULES_VERSION_FIELD_NUMBER: builtins.int
     MATCH_FIELD_NUMBER: builtins.int
     VARIANT_FIELD_NUMBER: builtins.int
+    FAMILY_FIELD_NUMBER: builtins.int
     OPTIONS_FIELD_NUMBER: builtins.int
     BOTS_FIELD_NUMBER: builtins.int
     NONCE_FIELD_NUMBER: builtins.int
@@ -448,25 +533,35 @@ class MatchRecord(google.protobuf.message.Message):
     rules_version: builtins.str
     """The version of the rules that made it."""
     match: builtins.str
-    """`matches/{id}`."""
+    """`matches/{match}`."""
     variant: builtins.str
+    """`variants/{variant}`."""
+    family: builtins.str
+    """`cribbage` or `dominoes`."""
     nonce: builtins.str
+    """What the deals depend on beside the seed."""
     seed: builtins.str
-    """64 digits; empty where it is withheld."""
+    """64 digits; empty if it is withheld."""
     commitment: builtins.str
-    """64 digits."""
+    """SHA-256 over the seed and the nonce, 64 digits."""
     events_digest: builtins.str
     """SHA-256 over the canonical text of all events, one a line, scores without their items; 64 digits."""
     @property
-    def options(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]: ...
+    def options(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]:
+        """The options that the match set."""
+
     @property
-    def bots(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]: ...
+    def bots(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """By seat: the bot that sat there, `bots/{bot}`."""
+
     @property
     def moves(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """`SEAT MOVE` in canonical notation, e.g. `0 DISCARD 5C TD`."""
 
     @property
-    def result(self) -> Global___MatchResult: ...
+    def result(self) -> Global___MatchResult:
+        """How the match ended."""
+
     def __init__(
         self,
         *,
@@ -474,6 +569,7 @@ class MatchRecord(google.protobuf.message.Message):
         rules_version: builtins.str = ...,
         match: builtins.str = ...,
         variant: builtins.str = ...,
+        family: builtins.str = ...,
         options: collections.abc.Mapping[builtins.str, builtins.str] | None = ...,
         bots: collections.abc.Iterable[builtins.str] | None = ...,
         nonce: builtins.str = ...,
@@ -484,23 +580,29 @@ class MatchRecord(google.protobuf.message.Message):
         events_digest: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["result", b"result"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["bots", b"bots", "commitment", b"commitment", "events_digest", b"events_digest", "match", b"match", "moves", b"moves", "nonce", b"nonce", "options", b"options", "result", b"result", "rules_version", b"rules_version", "seed", b"seed", "variant", b"variant", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["bots", b"bots", "commitment", b"commitment", "events_digest", b"events_digest", "family", b"family", "match", b"match", "moves", b"moves", "nonce", b"nonce", "options", b"options", "result", b"result", "rules_version", b"rules_version", "seed", b"seed", "variant", b"variant", "version", b"version"]) -> None: ...
 
 Global___MatchRecord: typing_extensions.TypeAlias = MatchRecord
 
 @typing.final
 class CreateMatchRequest(google.protobuf.message.Message):
+    """Asks for a new match."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     SPEC_FIELD_NUMBER: builtins.int
     MATCH_ID_FIELD_NUMBER: builtins.int
     REQUEST_ID_FIELD_NUMBER: builtins.int
     match_id: builtins.str
-    """Lower-case letters, digits and hyphens, at most 63; empty: the server chooses."""
+    """The id, as in `matches/{match}`: lower-case letters, digits and hyphens, at most 63; empty: the
+    server chooses.
+    """
     request_id: builtins.str
-    """The same id again gives the same match again instead of a second one."""
+    """The same request id again gives the same match again instead of a second one."""
     @property
-    def spec(self) -> Global___MatchSpec: ...
+    def spec(self) -> Global___MatchSpec:
+        """What to play, and who plays."""
+
     def __init__(
         self,
         *,
@@ -515,11 +617,15 @@ Global___CreateMatchRequest: typing_extensions.TypeAlias = CreateMatchRequest
 
 @typing.final
 class CreateMatchResponse(google.protobuf.message.Message):
+    """The match that was created."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     MATCH_FIELD_NUMBER: builtins.int
     @property
-    def match(self) -> Global___Match: ...
+    def match(self) -> Global___Match:
+        """The match."""
+
     def __init__(
         self,
         *,
@@ -532,11 +638,15 @@ Global___CreateMatchResponse: typing_extensions.TypeAlias = CreateMatchResponse
 
 @typing.final
 class BatchCreateMatchesRequest(google.protobuf.message.Message):
+    """Asks for several new matches."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     REQUESTS_FIELD_NUMBER: builtins.int
     @property
-    def requests(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___CreateMatchRequest]: ...
+    def requests(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___CreateMatchRequest]:
+        """From 1 to 1000."""
+
     def __init__(
         self,
         *,
@@ -548,11 +658,15 @@ Global___BatchCreateMatchesRequest: typing_extensions.TypeAlias = BatchCreateMat
 
 @typing.final
 class BatchCreateMatchesResponse(google.protobuf.message.Message):
+    """The matches that were created."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     MATCHES_FIELD_NUMBER: builtins.int
     @property
-    def matches(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Match]: ...
+    def matches(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Match]:
+        """In the order of the requests."""
+
     def __init__(
         self,
         *,
@@ -564,10 +678,13 @@ Global___BatchCreateMatchesResponse: typing_extensions.TypeAlias = BatchCreateMa
 
 @typing.final
 class GetMatchRequest(google.protobuf.message.Message):
+    """Asks for a match."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     NAME_FIELD_NUMBER: builtins.int
     name: builtins.str
+    """`matches/{match}`."""
     def __init__(
         self,
         *,
@@ -579,11 +696,15 @@ Global___GetMatchRequest: typing_extensions.TypeAlias = GetMatchRequest
 
 @typing.final
 class GetMatchResponse(google.protobuf.message.Message):
+    """The match that was asked for."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     MATCH_FIELD_NUMBER: builtins.int
     @property
-    def match(self) -> Global___Match: ...
+    def match(self) -> Global___Match:
+        """The match."""
+
     def __init__(
         self,
         *,
@@ -596,6 +717,8 @@ Global___GetMatchResponse: typing_extensions.TypeAlias = GetMatchResponse
 
 @typing.final
 class ListMatchesRequest(google.protobuf.message.Message):
+    """Asks for a page of the matches."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     PAGE_SIZE_FIELD_NUMBER: builtins.int
@@ -608,16 +731,17 @@ class ListMatchesRequest(google.protobuf.message.Message):
     END_TIME_FIELD_NUMBER: builtins.int
     ORDER_FIELD_NUMBER: builtins.int
     page_size: builtins.int
-    """At most 1000; 0 is 50."""
+    """How many to return at most. 0 is 50; more than 1000 is 1000."""
     page_token: builtins.str
+    """`next_page_token` of the page before; empty for the first page."""
     label: builtins.str
     """Only matches with this label; empty: all."""
     state: Global___MatchState.ValueType
     """Only matches in this state; unspecified: all."""
     variant: builtins.str
-    """Only matches of this variant; empty: all."""
+    """`variants/{variant}`: only matches of this variant; empty: all."""
     bot: builtins.str
-    """Only matches in which this bot sits; empty: all."""
+    """`bots/{bot}`: only matches in which this bot sits; empty: all."""
     order: Global___MatchOrder.ValueType
     """Unspecified: by the time of creation, the newest first."""
     @property
@@ -648,16 +772,20 @@ Global___ListMatchesRequest: typing_extensions.TypeAlias = ListMatchesRequest
 
 @typing.final
 class TimeRange(google.protobuf.message.Message):
-    """From `start_time`, included, to `end_time`, excluded. What is unset is no bound."""
+    """From `start_time`, included, to `end_time`, excluded."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     START_TIME_FIELD_NUMBER: builtins.int
     END_TIME_FIELD_NUMBER: builtins.int
     @property
-    def start_time(self) -> google.protobuf.timestamp_pb2.Timestamp: ...
+    def start_time(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """The first time of the range; unset: no bound."""
+
     @property
-    def end_time(self) -> google.protobuf.timestamp_pb2.Timestamp: ...
+    def end_time(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """The first time after the range; unset: no bound."""
+
     def __init__(
         self,
         *,
@@ -671,13 +799,18 @@ Global___TimeRange: typing_extensions.TypeAlias = TimeRange
 
 @typing.final
 class ListMatchesResponse(google.protobuf.message.Message):
+    """A page of the matches."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     MATCHES_FIELD_NUMBER: builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
     next_page_token: builtins.str
+    """Empty on the last page."""
     @property
-    def matches(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Match]: ...
+    def matches(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Match]:
+        """The matches of this page."""
+
     def __init__(
         self,
         *,
@@ -690,10 +823,13 @@ Global___ListMatchesResponse: typing_extensions.TypeAlias = ListMatchesResponse
 
 @typing.final
 class CancelMatchRequest(google.protobuf.message.Message):
+    """Asks to end a match without a result."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     NAME_FIELD_NUMBER: builtins.int
     name: builtins.str
+    """`matches/{match}`."""
     def __init__(
         self,
         *,
@@ -705,11 +841,15 @@ Global___CancelMatchRequest: typing_extensions.TypeAlias = CancelMatchRequest
 
 @typing.final
 class CancelMatchResponse(google.protobuf.message.Message):
+    """The match that was cancelled, or had finished before."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     MATCH_FIELD_NUMBER: builtins.int
     @property
-    def match(self) -> Global___Match: ...
+    def match(self) -> Global___Match:
+        """The match."""
+
     def __init__(
         self,
         *,
@@ -722,13 +862,17 @@ Global___CancelMatchResponse: typing_extensions.TypeAlias = CancelMatchResponse
 
 @typing.final
 class ForfeitMatchRequest(google.protobuf.message.Message):
+    """Reports that a bot is gone for good."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     NAME_FIELD_NUMBER: builtins.int
     SEAT_FIELD_NUMBER: builtins.int
     DETAIL_FIELD_NUMBER: builtins.int
     name: builtins.str
+    """`matches/{match}`."""
     seat: builtins.int
+    """The seat whose bot is gone."""
     detail: builtins.str
     """One sentence on what became of the bot."""
     def __init__(
@@ -744,11 +888,15 @@ Global___ForfeitMatchRequest: typing_extensions.TypeAlias = ForfeitMatchRequest
 
 @typing.final
 class ForfeitMatchResponse(google.protobuf.message.Message):
+    """The match that was forfeited, or had finished before."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     MATCH_FIELD_NUMBER: builtins.int
     @property
-    def match(self) -> Global___Match: ...
+    def match(self) -> Global___Match:
+        """The match."""
+
     def __init__(
         self,
         *,
@@ -761,12 +909,15 @@ Global___ForfeitMatchResponse: typing_extensions.TypeAlias = ForfeitMatchRespons
 
 @typing.final
 class WatchMatchRequest(google.protobuf.message.Message):
+    """Asks for the events of a match."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     NAME_FIELD_NUMBER: builtins.int
     AFTER_FIELD_NUMBER: builtins.int
     SEAT_FIELD_NUMBER: builtins.int
     name: builtins.str
+    """`matches/{match}`."""
     after: builtins.int
     """Events after this sequence number; 0: all."""
     seat: builtins.int
@@ -786,11 +937,15 @@ Global___WatchMatchRequest: typing_extensions.TypeAlias = WatchMatchRequest
 
 @typing.final
 class WatchMatchResponse(google.protobuf.message.Message):
+    """Some events of the match."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     EVENTS_FIELD_NUMBER: builtins.int
     @property
-    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MatchEvent]: ...
+    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MatchEvent]:
+        """The events, in order."""
+
     def __init__(
         self,
         *,
@@ -802,6 +957,8 @@ Global___WatchMatchResponse: typing_extensions.TypeAlias = WatchMatchResponse
 
 @typing.final
 class WatchFinishedMatchesRequest(google.protobuf.message.Message):
+    """Asks for matches as they finish."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     LABEL_FIELD_NUMBER: builtins.int
@@ -822,6 +979,8 @@ Global___WatchFinishedMatchesRequest: typing_extensions.TypeAlias = WatchFinishe
 
 @typing.final
 class WatchFinishedMatchesResponse(google.protobuf.message.Message):
+    """Some finished matches."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     FINISHED_FIELD_NUMBER: builtins.int
@@ -829,7 +988,9 @@ class WatchFinishedMatchesResponse(google.protobuf.message.Message):
     caught_up: builtins.bool
     """All earlier ones have been sent; from here on they are live."""
     @property
-    def finished(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___FinishedMatch]: ...
+    def finished(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___FinishedMatch]:
+        """The matches, in the order of finishing."""
+
     def __init__(
         self,
         *,
@@ -849,9 +1010,13 @@ class FinishedMatch(google.protobuf.message.Message):
     MATCH_FIELD_NUMBER: builtins.int
     RECORD_FIELD_NUMBER: builtins.int
     @property
-    def match(self) -> Global___Match: ...
+    def match(self) -> Global___Match:
+        """The match."""
+
     @property
-    def record(self) -> Global___MatchRecord: ...
+    def record(self) -> Global___MatchRecord:
+        """Its record."""
+
     def __init__(
         self,
         *,
@@ -865,11 +1030,13 @@ Global___FinishedMatch: typing_extensions.TypeAlias = FinishedMatch
 
 @typing.final
 class GetMatchRecordRequest(google.protobuf.message.Message):
+    """Asks for the record of a match."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     NAME_FIELD_NUMBER: builtins.int
     name: builtins.str
-    """`matches/{id}`."""
+    """`matches/{match}`, the match."""
     def __init__(
         self,
         *,
@@ -881,11 +1048,15 @@ Global___GetMatchRecordRequest: typing_extensions.TypeAlias = GetMatchRecordRequ
 
 @typing.final
 class GetMatchRecordResponse(google.protobuf.message.Message):
+    """The record that was asked for."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     RECORD_FIELD_NUMBER: builtins.int
     @property
-    def record(self) -> Global___MatchRecord: ...
+    def record(self) -> Global___MatchRecord:
+        """The record."""
+
     def __init__(
         self,
         *,

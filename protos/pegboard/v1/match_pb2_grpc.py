@@ -89,7 +89,8 @@ class MatchServiceServicer(object):
     """
 
     def CreateMatch(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Creates a match, which starts at once.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -102,7 +103,8 @@ class MatchServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetMatch(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Returns a match as it stands.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -140,7 +142,7 @@ class MatchServiceServicer(object):
 
     def WatchFinishedMatches(self, request, context):
         """Matches as they finish, with their records, in the order of finishing. For organisers. At most
-        200 in a message, and 256 KiB where one alone is not larger.
+        200 in a message, and 256 KiB unless one alone is larger.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

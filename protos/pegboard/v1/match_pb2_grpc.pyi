@@ -255,11 +255,13 @@ class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServic
     ], channel: grpc.aio.Channel) -> None: ...
 
     CreateMatch: _MatchServiceCreateMatchType
+    """Creates a match, which starts at once."""
 
     BatchCreateMatches: _MatchServiceBatchCreateMatchesType
     """Creates all of them or none; at most 1000."""
 
     GetMatch: _MatchServiceGetMatchType
+    """Returns a match as it stands."""
 
     ListMatches: _MatchServiceListMatchesType
     """Those that are sealed are left out, but for organisers. A page token holds for the same filters and
@@ -281,7 +283,7 @@ class MatchServiceStub(typing.Generic[_MatchServiceCreateMatchType, _MatchServic
 
     WatchFinishedMatches: _MatchServiceWatchFinishedMatchesType
     """Matches as they finish, with their records, in the order of finishing. For organisers. At most
-    200 in a message, and 256 KiB where one alone is not larger.
+    200 in a message, and 256 KiB unless one alone is larger.
     """
 
     GetMatchRecord: _MatchServiceGetMatchRecordType
@@ -336,7 +338,8 @@ class MatchServiceServicer(metaclass=abc.ABCMeta):
         self,
         request: pegboard.v1.match_pb2.CreateMatchRequest,
         context: _ServicerContext,
-    ) -> typing.Union[pegboard.v1.match_pb2.CreateMatchResponse, collections.abc.Awaitable[pegboard.v1.match_pb2.CreateMatchResponse]]: ...
+    ) -> typing.Union[pegboard.v1.match_pb2.CreateMatchResponse, collections.abc.Awaitable[pegboard.v1.match_pb2.CreateMatchResponse]]:
+        """Creates a match, which starts at once."""
 
     @abc.abstractmethod
     def BatchCreateMatches(
@@ -351,7 +354,8 @@ class MatchServiceServicer(metaclass=abc.ABCMeta):
         self,
         request: pegboard.v1.match_pb2.GetMatchRequest,
         context: _ServicerContext,
-    ) -> typing.Union[pegboard.v1.match_pb2.GetMatchResponse, collections.abc.Awaitable[pegboard.v1.match_pb2.GetMatchResponse]]: ...
+    ) -> typing.Union[pegboard.v1.match_pb2.GetMatchResponse, collections.abc.Awaitable[pegboard.v1.match_pb2.GetMatchResponse]]:
+        """Returns a match as it stands."""
 
     @abc.abstractmethod
     def ListMatches(
@@ -398,7 +402,7 @@ class MatchServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[collections.abc.Iterator[pegboard.v1.match_pb2.WatchFinishedMatchesResponse], collections.abc.AsyncIterator[pegboard.v1.match_pb2.WatchFinishedMatchesResponse]]:
         """Matches as they finish, with their records, in the order of finishing. For organisers. At most
-        200 in a message, and 256 KiB where one alone is not larger.
+        200 in a message, and 256 KiB unless one alone is larger.
         """
 
     @abc.abstractmethod

@@ -27,52 +27,56 @@ class _RejectionReason:
 class _RejectionReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_RejectionReason.ValueType], builtins.type):
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     REJECTION_REASON_UNSPECIFIED: _RejectionReason.ValueType  # 0
+    """Not used."""
     REJECTION_REASON_ILLEGAL_MOVE: _RejectionReason.ValueType  # 1
-    """Not among the legal moves, or an index out of range. The turn is open while `attempts_left` is
-    above 0.
+    """Not among the legal moves, or an index or number out of range. The turn is open while
+    `attempts_left` is above 0.
     """
     REJECTION_REASON_STALE_TURN: _RejectionReason.ValueType  # 2
     """The turn is over, or another answer to it has been accepted."""
     REJECTION_REASON_UNKNOWN_SEAT: _RejectionReason.ValueType  # 3
     """No such match, or this bot does not sit at that seat."""
     REJECTION_REASON_MATCH_OVER: _RejectionReason.ValueType  # 4
+    """The match has ended."""
     REJECTION_REASON_CLAIM_TOO_HIGH: _RejectionReason.ValueType  # 5
-    """A claim above the true points (R-C8.6). Costs no attempt if it was within `Turn.number`; the turn
-    comes again with a lower `max`. A second one in the same turn is not rejected but stands as a claim
-    of 0 (X-19), unless that is too low to go out. The turn is open.
+    """A claim above the true points (R-C8.6). Costs no attempt if it was within the `number_range` of its
+    move; the turn comes again with a lower `max`. A second one in the same turn is not rejected but
+    stands as a claim of 0 (X-19), unless 0 is too low to go out. The turn is open.
     """
     REJECTION_REASON_MUST_GO_OUT: _RejectionReason.ValueType  # 6
     """A claim that would not go out although the points suffice (X-05). Costs no attempt if it was within
-    `Turn.number`; the turn comes again with a higher `min`. The turn is open.
+    the `number_range` of its move; the turn comes again with a higher `min`. The turn is open.
     """
 
 class RejectionReason(_RejectionReason, metaclass=_RejectionReasonEnumTypeWrapper):
     """Why an answer did not count."""
 
 REJECTION_REASON_UNSPECIFIED: RejectionReason.ValueType  # 0
+"""Not used."""
 REJECTION_REASON_ILLEGAL_MOVE: RejectionReason.ValueType  # 1
-"""Not among the legal moves, or an index out of range. The turn is open while `attempts_left` is
-above 0.
+"""Not among the legal moves, or an index or number out of range. The turn is open while
+`attempts_left` is above 0.
 """
 REJECTION_REASON_STALE_TURN: RejectionReason.ValueType  # 2
 """The turn is over, or another answer to it has been accepted."""
 REJECTION_REASON_UNKNOWN_SEAT: RejectionReason.ValueType  # 3
 """No such match, or this bot does not sit at that seat."""
 REJECTION_REASON_MATCH_OVER: RejectionReason.ValueType  # 4
+"""The match has ended."""
 REJECTION_REASON_CLAIM_TOO_HIGH: RejectionReason.ValueType  # 5
-"""A claim above the true points (R-C8.6). Costs no attempt if it was within `Turn.number`; the turn
-comes again with a lower `max`. A second one in the same turn is not rejected but stands as a claim
-of 0 (X-19), unless that is too low to go out. The turn is open.
+"""A claim above the true points (R-C8.6). Costs no attempt if it was within the `number_range` of its
+move; the turn comes again with a lower `max`. A second one in the same turn is not rejected but
+stands as a claim of 0 (X-19), unless 0 is too low to go out. The turn is open.
 """
 REJECTION_REASON_MUST_GO_OUT: RejectionReason.ValueType  # 6
 """A claim that would not go out although the points suffice (X-05). Costs no attempt if it was within
-`Turn.number`; the turn comes again with a higher `min`. The turn is open.
+the `number_range` of its move; the turn comes again with a higher `min`. The turn is open.
 """
 Global___RejectionReason: typing_extensions.TypeAlias = RejectionReason
 
 @typing.final
 class PlayRequest(google.protobuf.message.Message):
-    """Any of the fields may be set; several moves may travel together. At most 256 KiB."""
+    """What a bot sends. Any of the fields may be set; several answers may travel together. At most 256 KiB."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -81,15 +85,19 @@ class PlayRequest(google.protobuf.message.Message):
     RESIGNATIONS_FIELD_NUMBER: builtins.int
     HEARTBEAT_FIELD_NUMBER: builtins.int
     heartbeat: builtins.int
-    """Answers `PlayResponse.heartbeat` with the same number."""
+    """Answers `PlayResponse.heartbeat` with the same number; 0: does not answer one."""
     @property
     def hello(self) -> Global___Hello:
-        """In the first message, and only there; that one has at most 16 KiB."""
+        """In the first message, and only there; that message has at most 16 KiB."""
 
     @property
-    def answers(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Answer]: ...
+    def answers(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Answer]:
+        """Answers to turns, of any matches."""
+
     @property
-    def resignations(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Resignation]: ...
+    def resignations(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Resignation]:
+        """Matches that the bot gives up."""
+
     def __init__(
         self,
         *,
@@ -118,10 +126,11 @@ class Hello(google.protobuf.message.Message):
     token: builtins.str
     """The bot's bearer token; may come as `authorization` metadata instead."""
     kit: builtins.str
-    """Of the client kit, e.g. `pegboard-python` and `0.1.0`."""
+    """The name of the client kit, e.g. `pegboard-python`."""
     kit_version: builtins.str
+    """The version of the client kit, e.g. `0.1.0`."""
     protocol_version: builtins.int
-    """1."""
+    """The version of the protocol that the bot speaks: 1."""
     max_open_turns: builtins.int
     """How many turns the bot takes at once; 0: any number. Others wait at the server, clocks stopped,
     until there is room (clients/README.md says how long at most).
@@ -144,7 +153,7 @@ Global___Hello: typing_extensions.TypeAlias = Hello
 
 @typing.final
 class PlayResponse(google.protobuf.message.Message):
-    """Read the fields in the order of their numbers."""
+    """What the server sends. Read the fields in the order of their numbers."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -156,19 +165,31 @@ class PlayResponse(google.protobuf.message.Message):
     TURNS_FIELD_NUMBER: builtins.int
     HEARTBEAT_FIELD_NUMBER: builtins.int
     heartbeat: builtins.int
-    """To be answered with the same number; 0: none."""
+    """To be answered with the same number; 0: there is none."""
     @property
-    def welcome(self) -> Global___Welcome: ...
+    def welcome(self) -> Global___Welcome:
+        """In the first message, and only there."""
+
     @property
-    def started(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MatchStarted]: ...
+    def started(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MatchStarted]:
+        """Matches in which the bot sits: when they start, and again after a reconnect."""
+
     @property
-    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___SeatEvents]: ...
+    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___SeatEvents]:
+        """Events of the bot's matches, if `Hello.events` asked for them."""
+
     @property
-    def rejected(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MoveRejected]: ...
+    def rejected(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MoveRejected]:
+        """Answers that did not count."""
+
     @property
-    def ended(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MatchEnded]: ...
+    def ended(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___MatchEnded]:
+        """Matches of the bot that are over."""
+
     @property
-    def turns(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Turn]: ...
+    def turns(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Turn]:
+        """Turns to answer."""
+
     def __init__(
         self,
         *,
@@ -196,9 +217,11 @@ class Welcome(google.protobuf.message.Message):
     PROTOCOL_VERSION_FIELD_NUMBER: builtins.int
     HEARTBEAT_INTERVAL_MS_FIELD_NUMBER: builtins.int
     bot: builtins.str
-    """The bot's name, from its token."""
+    """`bots/{bot}`: the bot to which the token belongs."""
     server_version: builtins.str
+    """The version of the server, e.g. `0.1.0`."""
     protocol_version: builtins.int
+    """The version of the protocol that the server speaks: 1."""
     heartbeat_interval_ms: builtins.int
     """The server sends a heartbeat at least this often; silence of three times as long means that the
     connection is lost.
@@ -239,31 +262,44 @@ class MatchStarted(google.protobuf.message.Message):
 
     MATCH_FIELD_NUMBER: builtins.int
     VARIANT_FIELD_NUMBER: builtins.int
+    FAMILY_FIELD_NUMBER: builtins.int
     SEATS_FIELD_NUMBER: builtins.int
     SEAT_COUNT_FIELD_NUMBER: builtins.int
     OPTIONS_FIELD_NUMBER: builtins.int
     TIME_CONTROL_FIELD_NUMBER: builtins.int
     match: builtins.str
+    """`matches/{match}`."""
     variant: builtins.str
+    """`variants/{variant}`."""
+    family: builtins.str
+    """`cribbage` or `dominoes`."""
     seat_count: builtins.int
+    """How many seats the match has."""
     @property
-    def seats(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def seats(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """The seats of this bot, ascending."""
+
     @property
-    def options(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]: ...
+    def options(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]:
+        """The options that the match sets."""
+
     @property
-    def time_control(self) -> pegboard.v1.match_pb2.TimeControl: ...
+    def time_control(self) -> pegboard.v1.match_pb2.TimeControl:
+        """How long each seat may think."""
+
     def __init__(
         self,
         *,
         match: builtins.str = ...,
         variant: builtins.str = ...,
+        family: builtins.str = ...,
         seats: collections.abc.Iterable[builtins.int] | None = ...,
         seat_count: builtins.int = ...,
         options: collections.abc.Mapping[builtins.str, builtins.str] | None = ...,
         time_control: pegboard.v1.match_pb2.TimeControl | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["time_control", b"time_control"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["match", b"match", "options", b"options", "seat_count", b"seat_count", "seats", b"seats", "time_control", b"time_control", "variant", b"variant"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["family", b"family", "match", b"match", "options", b"options", "seat_count", b"seat_count", "seats", b"seats", "time_control", b"time_control", "variant", b"variant"]) -> None: ...
 
 Global___MatchStarted: typing_extensions.TypeAlias = MatchStarted
 
@@ -278,31 +314,29 @@ class Turn(google.protobuf.message.Message):
     TURN_ID_FIELD_NUMBER: builtins.int
     CLOCK_FIELD_NUMBER: builtins.int
     LEGAL_MOVES_FIELD_NUMBER: builtins.int
-    NUMBER_FIELD_NUMBER: builtins.int
     VIEW_FIELD_NUMBER: builtins.int
     match: builtins.str
-    """`matches/{id}`."""
+    """`matches/{match}`."""
     seat: builtins.int
+    """The seat that is asked."""
     turn_id: builtins.int
     """Counts the questions to the seat, from 1. (match, seat, turn_id) is the key under which an answer
     counts once.
     """
     @property
-    def clock(self) -> Global___Clock: ...
-    @property
-    def legal_moves(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[pegboard.v1.match_pb2.GameMove]:
-        """In the documented order; never more than 128. See `number` for moves with an open number."""
+    def clock(self) -> Global___Clock:
+        """The time that the seat has."""
 
     @property
-    def number(self) -> Global___NumberRange:
-        """Set where listed moves lack a number (a bid, a claim, a call): the answer gives it. A call names
-        at least 1, also where the range begins at 0 for the claims of plays. Claims that were rejected in
-        this turn have narrowed the range, for claims alone: a call may name any number up to the first
-        maximum.
+    def legal_moves(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[pegboard.v1.match_pb2.GameMove]:
+        """At least one and at most 128, in the order that clients/README.md documents. A move that lacks its
+        number (a bid, a claim, a call) has a `number_range`.
         """
 
     @property
-    def view(self) -> pegboard.v1.match_pb2.GameView: ...
+    def view(self) -> pegboard.v1.match_pb2.GameView:
+        """All that the seat can see."""
+
     def __init__(
         self,
         *,
@@ -311,11 +345,10 @@ class Turn(google.protobuf.message.Message):
         turn_id: builtins.int = ...,
         clock: Global___Clock | None = ...,
         legal_moves: collections.abc.Iterable[pegboard.v1.match_pb2.GameMove] | None = ...,
-        number: Global___NumberRange | None = ...,
         view: pegboard.v1.match_pb2.GameView | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["clock", b"clock", "number", b"number", "view", b"view"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["clock", b"clock", "legal_moves", b"legal_moves", "match", b"match", "number", b"number", "seat", b"seat", "turn_id", b"turn_id", "view", b"view"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["clock", b"clock", "view", b"view"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["clock", b"clock", "legal_moves", b"legal_moves", "match", b"match", "seat", b"seat", "turn_id", b"turn_id", "view", b"view"]) -> None: ...
 
 Global___Turn: typing_extensions.TypeAlias = Turn
 
@@ -330,40 +363,22 @@ class Clock(google.protobuf.message.Message):
     turn_ms: builtins.int
     """What is left for this turn when it is sent."""
     bank_ms: builtins.int
-    """What the bank holds; 0 where there is no bank."""
+    """What the bank holds; unset if the match has no bank."""
     def __init__(
         self,
         *,
         turn_ms: builtins.int = ...,
-        bank_ms: builtins.int = ...,
+        bank_ms: builtins.int | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["bank_ms", b"bank_ms", "turn_ms", b"turn_ms"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_bank_ms", b"_bank_ms", "bank_ms", b"bank_ms"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_bank_ms", b"_bank_ms", "bank_ms", b"bank_ms", "turn_ms", b"turn_ms"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_bank_ms", b"_bank_ms"]) -> typing.Literal["bank_ms"] | None: ...
 
 Global___Clock: typing_extensions.TypeAlias = Clock
 
 @typing.final
-class NumberRange(google.protobuf.message.Message):
-    """Bounds, both allowed."""
-
-    DESCRIPTOR: google.protobuf.descriptor.Descriptor
-
-    MIN_FIELD_NUMBER: builtins.int
-    MAX_FIELD_NUMBER: builtins.int
-    min: builtins.int
-    max: builtins.int
-    def __init__(
-        self,
-        *,
-        min: builtins.int = ...,
-        max: builtins.int = ...,
-    ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["max", b"max", "min", b"min"]) -> None: ...
-
-Global___NumberRange: typing_extensions.TypeAlias = NumberRange
-
-@typing.final
 class Answer(google.protobuf.message.Message):
-    """The move a seat makes, as an index into the listed moves or as the typed move (at most 128 bytes)."""
+    """The move a seat makes."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -374,13 +389,21 @@ class Answer(google.protobuf.message.Message):
     MOVE_FIELD_NUMBER: builtins.int
     NUMBER_FIELD_NUMBER: builtins.int
     match: builtins.str
+    """As in the turn."""
     seat: builtins.int
+    """As in the turn."""
     turn_id: builtins.int
+    """As in the turn."""
     index: builtins.int
+    """The place of the move among the listed moves, from 0."""
     number: builtins.int
-    """With `index`, for a move with an open number; unset is the least that the move may name."""
+    """With `index`: the number, if the listed move has a `number_range`. Unset is the least one. Ignored
+    for other moves.
+    """
     @property
-    def move(self) -> pegboard.v1.match_pb2.GameMove: ...
+    def move(self) -> pegboard.v1.match_pb2.GameMove:
+        """The move itself, its number included, in at most 128 bytes. Its `number_range` is ignored."""
+
     def __init__(
         self,
         *,
@@ -409,7 +432,9 @@ class Resignation(google.protobuf.message.Message):
     MATCH_FIELD_NUMBER: builtins.int
     SEAT_FIELD_NUMBER: builtins.int
     match: builtins.str
+    """`matches/{match}`."""
     seat: builtins.int
+    """The seat that resigns."""
     def __init__(
         self,
         *,
@@ -437,8 +462,11 @@ class MoveRejected(google.protobuf.message.Message):
     match: builtins.str
     """As in the answer, cut off after 80 characters."""
     seat: builtins.int
+    """As in the answer."""
     turn_id: builtins.int
+    """As in the answer."""
     reason: Global___RejectionReason.ValueType
+    """Why the answer did not count."""
     detail: builtins.str
     """One sentence for a person."""
     attempts_left: builtins.int
@@ -467,10 +495,15 @@ class MatchEnded(google.protobuf.message.Message):
     RESULT_FIELD_NUMBER: builtins.int
     SEATS_FIELD_NUMBER: builtins.int
     match: builtins.str
+    """`matches/{match}`."""
     @property
-    def result(self) -> pegboard.v1.match_pb2.MatchResult: ...
+    def result(self) -> pegboard.v1.match_pb2.MatchResult:
+        """How it ended."""
+
     @property
-    def seats(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def seats(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """The seats of this bot, ascending."""
+
     def __init__(
         self,
         *,
@@ -485,7 +518,7 @@ Global___MatchEnded: typing_extensions.TypeAlias = MatchEnded
 
 @typing.final
 class SeatEvents(google.protobuf.message.Message):
-    """Events of one match as the bot's seats may see them."""
+    """Events of one match as one of the bot's seats may see them."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -493,9 +526,13 @@ class SeatEvents(google.protobuf.message.Message):
     SEAT_FIELD_NUMBER: builtins.int
     EVENTS_FIELD_NUMBER: builtins.int
     match: builtins.str
+    """`matches/{match}`."""
     seat: builtins.int
+    """The seat that sees them."""
     @property
-    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[pegboard.v1.match_pb2.MatchEvent]: ...
+    def events(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[pegboard.v1.match_pb2.MatchEvent]:
+        """The events, in order."""
+
     def __init__(
         self,
         *,
@@ -509,6 +546,8 @@ Global___SeatEvents: typing_extensions.TypeAlias = SeatEvents
 
 @typing.final
 class GetTurnRequest(google.protobuf.message.Message):
+    """Asks for a turn."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     MATCH_FIELD_NUMBER: builtins.int
@@ -529,12 +568,14 @@ Global___GetTurnRequest: typing_extensions.TypeAlias = GetTurnRequest
 
 @typing.final
 class GetTurnResponse(google.protobuf.message.Message):
+    """A turn, or none."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     TURN_FIELD_NUMBER: builtins.int
     @property
     def turn(self) -> Global___Turn:
-        """Unset where none came in time."""
+        """Unset if none came in time."""
 
     def __init__(
         self,
@@ -548,11 +589,15 @@ Global___GetTurnResponse: typing_extensions.TypeAlias = GetTurnResponse
 
 @typing.final
 class SubmitMoveRequest(google.protobuf.message.Message):
+    """Answers a turn."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     ANSWER_FIELD_NUMBER: builtins.int
     @property
-    def answer(self) -> Global___Answer: ...
+    def answer(self) -> Global___Answer:
+        """The answer."""
+
     def __init__(
         self,
         *,
@@ -565,13 +610,15 @@ Global___SubmitMoveRequest: typing_extensions.TypeAlias = SubmitMoveRequest
 
 @typing.final
 class SubmitMoveResponse(google.protobuf.message.Message):
+    """What became of an answer."""
+
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     REJECTED_FIELD_NUMBER: builtins.int
     TURN_FIELD_NUMBER: builtins.int
     @property
     def rejected(self) -> Global___MoveRejected:
-        """Unset where the move was accepted."""
+        """Unset if the move was accepted."""
 
     @property
     def turn(self) -> Global___Turn:

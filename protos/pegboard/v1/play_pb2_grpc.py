@@ -57,15 +57,16 @@ class PlayServiceServicer(object):
     """
 
     def Play(self, request_iterator, context):
-        """The first request holds `hello` and is answered with `welcome`. Close by half-closing.
+        """Carries turns to the bot and answers back. The first request holds `hello` and is answered with
+        `welcome`. Close by half-closing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetTurn(self, request, context):
-        """For callers that cannot stream: waits for an open turn. FAILED_PRECONDITION with reason MATCH_OVER
-        when the match asked for is over.
+        """Waits for an open turn, for callers that cannot stream. FAILED_PRECONDITION with reason MATCH_OVER
+        if the match asked for is over.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -109,11 +109,13 @@ class PlayServiceStub(typing.Generic[_PlayServicePlayType, _PlayServiceGetTurnTy
     ], channel: grpc.aio.Channel) -> None: ...
 
     Play: _PlayServicePlayType
-    """The first request holds `hello` and is answered with `welcome`. Close by half-closing."""
+    """Carries turns to the bot and answers back. The first request holds `hello` and is answered with
+    `welcome`. Close by half-closing.
+    """
 
     GetTurn: _PlayServiceGetTurnType
-    """For callers that cannot stream: waits for an open turn. FAILED_PRECONDITION with reason MATCH_OVER
-    when the match asked for is over.
+    """Waits for an open turn, for callers that cannot stream. FAILED_PRECONDITION with reason MATCH_OVER
+    if the match asked for is over.
     """
 
     SubmitMove: _PlayServiceSubmitMoveType
@@ -143,7 +145,9 @@ class PlayServiceServicer(metaclass=abc.ABCMeta):
         request_iterator: _MaybeAsyncIterator[pegboard.v1.play_pb2.PlayRequest],
         context: _ServicerContext,
     ) -> typing.Union[collections.abc.Iterator[pegboard.v1.play_pb2.PlayResponse], collections.abc.AsyncIterator[pegboard.v1.play_pb2.PlayResponse]]:
-        """The first request holds `hello` and is answered with `welcome`. Close by half-closing."""
+        """Carries turns to the bot and answers back. The first request holds `hello` and is answered with
+        `welcome`. Close by half-closing.
+        """
 
     @abc.abstractmethod
     def GetTurn(
@@ -151,8 +155,8 @@ class PlayServiceServicer(metaclass=abc.ABCMeta):
         request: pegboard.v1.play_pb2.GetTurnRequest,
         context: _ServicerContext,
     ) -> typing.Union[pegboard.v1.play_pb2.GetTurnResponse, collections.abc.Awaitable[pegboard.v1.play_pb2.GetTurnResponse]]:
-        """For callers that cannot stream: waits for an open turn. FAILED_PRECONDITION with reason MATCH_OVER
-        when the match asked for is over.
+        """Waits for an open turn, for callers that cannot stream. FAILED_PRECONDITION with reason MATCH_OVER
+        if the match asked for is over.
         """
 
     @abc.abstractmethod

@@ -54,9 +54,9 @@ class SeatClock:
         self.waited_ns = 0
 
     @property
-    def bank_ms(self) -> int:
-        """What the bank holds; 0 for no bank."""
-        return max(self.bank_ns, 0) // MILLISECOND
+    def bank_ms(self) -> int | None:
+        """What the bank holds; None if there is none."""
+        return None if self.bank_ns < 0 else self.bank_ns // MILLISECOND
 
     @property
     def journal_bank_ms(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pegboard.matches.log import lines_of
 from pegboard.matches.match import Match
 from pegboard.matches.spec import MatchSpec
+from pegboard.rules.errors import UnknownVariant
 from pegboard.rules.game import Choices, Game
 from pegboard.rules.record import Record
 from pegboard.rules.results import Result
@@ -79,6 +80,14 @@ class FinishedMatch(Match):
         return self._game_of(self.spec)
 
     @property
+    def family(self) -> str:
+        """The family of the game; empty if this server no longer has the variant."""
+        try:
+            return self.game.family
+        except UnknownVariant:
+            return ""
+
+    @property
     def event_count(self) -> int:
         """How many events there are: one more than the game's, which is the result."""
         return self.archive.event_count + 1
@@ -104,6 +113,7 @@ class FinishedMatch(Match):
         return Record(
             match=self.id,
             variant=self.spec.variant,
+            family=self.family,
             options=self.spec.options,
             bots=self.spec.bots,
             nonce=self.spec.nonce,

@@ -62,8 +62,8 @@ class OpenTurn:
         """The seat that is asked."""
         return self.seated.seat
 
-    def time_ms(self, now_ns: int, lag_ns: int) -> tuple[int, int]:
-        """Return the milliseconds left for this turn and those in the bank (0: no bank)."""
+    def time_ms(self, now_ns: int, lag_ns: int) -> tuple[int, int | None]:
+        """Return the milliseconds left for this turn and those in the bank (None: no bank)."""
         seated = self.seated
         clock = seated.clock
         if seated.turn is not self:
@@ -170,6 +170,11 @@ class RunningMatch(Match):
         return list(dict.fromkeys(self.spec.bots))
 
     # What others ask
+
+    @property
+    def family(self) -> str:
+        """The family of the game."""
+        return self.game.family
 
     @property
     def event_count(self) -> int:

@@ -18,6 +18,7 @@ from typing import Any
 from pegboard.rules import catalog
 from pegboard.rules.errors import NotationError, PegboardError, RecordError
 from pegboard.rules.game import Event, Game, Outcome, Seat, State
+from pegboard.rules.names import BOTS, MATCHES, VARIANTS
 from pegboard.rules.results import FORFEITS, UNRATED, Result, Termination, forfeit_points
 from pegboard.rules.shuffle import SEED_BYTES, SeededChance, commitment
 from pegboard.rules.versions import edition_of
@@ -26,8 +27,6 @@ VERSION = 2
 """The shape that is written."""
 VERSIONS = (1, 2)
 """The shapes that are read."""
-MATCHES = "matches/"
-"""What the name of a match begins with in JSON and on the wire; `Record.match` is the rest, its id."""
 PREFIX = "TERMINATION_"
 """What the names of terminations begin with there."""
 
@@ -38,10 +37,10 @@ _MOVE = re.compile(r"([0-9]{1,2}) (\S.*)")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One match, named by its id. `bots` by seat; `moves` are `SEAT MOVE`; `result` None while it runs.
+    """One match. Match, variant and `bots` (by seat) are ids; `moves` are `SEAT MOVE`.
 
-    `seed` has 32 bytes, or is None while it is withheld. `events_digest` is hexadecimal, or empty
-    while the match runs.
+    `result` is None while the match runs. `seed` has 32 bytes, or is None while it is withheld.
+    `events_digest` is hexadecimal, or empty while the match runs.
     """
 
     match: str
@@ -55,6 +54,8 @@ class Record:
     result: Result | None
     events_digest: str
     rules_version: str = catalog.RULES_VERSION
+    family: str = ""
+    """`cribbage` or `dominoes`; empty in records that were written before they told it."""
 
     def to_json(self) -> str:
         """Return the record as one line of JSON, without the line's end.
@@ -65,9 +66,10 @@ class Record:
             "version": VERSION,
             "rulesVersion": self.rules_version,
             "match": MATCHES + self.match,
-            "variant": self.variant,
+            "variant": VARIANTS + self.variant,
+            "family": self.family,
             "options": dict(self.options),
-            "bots": self.bots,
+            "bots": [BOTS + bot for bot in self.bots],
             "nonce": self.nonce,
             "seed": "" if self.seed is None else self.seed.hex(),
             "commitment": self.commitment.hex(),
@@ -113,9 +115,15 @@ def game_of(record: Record) -> Game:
     """Return the game with the record's options. Raises `RecordError`, also for rules unknown here."""
     edition_of(record.rules_version)
     try:
-        return catalog.game(record.variant, record.options)
+        game = catalog.game(record.variant, record.options)
     except PegboardError as error:
         raise RecordError(f"match {record.match}: {error}") from error
+    if record.family not in ("", game.family):
+        raise RecordError(
+            f"match {record.match}: family is {record.family[:40]!r}, but {record.variant} belongs to"
+            f" {game.family}"
+        )
+    return game
 
 
 def start(record: Record) -> tuple[Game, State, list[Event]]:
@@ -247,6 +255,7 @@ _KEYS = {
     "rulesVersion": "rules_version",
     "match": "match",
     "variant": "variant",
+    "family": "family",
     "options": "options",
     "bots": "bots",
     "nonce": "nonce",
@@ -321,9 +330,10 @@ def _read_record(fields: Any) -> Record:
     return Record(
         rules_version=_text("rules_version", found["rules_version"]),
         match=_text("match", found.get("match", "")).removeprefix(MATCHES),
-        variant=_text("variant", found["variant"]),
+        variant=_text("variant", found["variant"]).removeprefix(VARIANTS),
+        family=_text("family", found.get("family", "")),
         options={key: _text(f"option {key}", value) for key, value in options.items()},
-        bots=_texts("bots", found["bots"]),
+        bots=tuple(bot.removeprefix(BOTS) for bot in _texts("bots", found["bots"])),
         nonce=_text("nonce", found.get("nonce", "")),
         seed=None if seed == "" else read_bytes("seed", seed),
         commitment=read_bytes("commitment", found["commitment"]),

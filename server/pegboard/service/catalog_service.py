@@ -11,12 +11,13 @@ from pegboard.errors import InvalidRequest
 from pegboard.rpc.calls import service_handler
 from pegboard.rpc.gate import Access, Call, Gate
 from pegboard.rules.catalog import CATALOG, find
+from pegboard.rules.game import Option
+from pegboard.rules.names import VARIANTS
 from pegboard.rules.plain import plain, quoted
 from pegboard.v1 import catalog_pb2
 
 SERVICE = catalog_pb2.DESCRIPTOR.services_by_name["CatalogService"]
 CALLS = {"GetVariant": Call(Access.EVERYBODY), "ListVariants": Call(Access.EVERYBODY, 2)}
-COLLECTION = "variants/"
 PAGE_DEFAULT, PAGE_MAX = 50, 1000
 
 
@@ -33,24 +34,27 @@ def variant_message(variant_id: str) -> catalog_pb2.Variant:
     variant = CATALOG[variant_id]
     game = variant.game
     return catalog_pb2.Variant(
-        name=COLLECTION + variant.id,
-        variant_id=variant.id,
+        name=VARIANTS + variant.id,
         title=variant.title,
         family=game.family,
         seats=game.seats,
         summary=variant.summary,
-        options=[
-            catalog_pb2.VariantOption(
-                key=option.key,
-                help=option.help,
-                default_value=option.default,
-                values=option.values,
-                min=option.low,
-                max=option.high,
-            )
-            for option in game.options()
-        ],
+        options=map(_option_message, game.options()),
     )
+
+
+def _option_message(option: Option) -> catalog_pb2.VariantOption:
+    message = catalog_pb2.VariantOption(
+        key=option.key, help=option.help, default_value=option.default
+    )
+    if option.high > option.low:
+        message.number.min, message.number.max = option.low, option.high
+        message.number.words.extend(option.values)
+    elif option.values:
+        message.word.words.extend(option.values)
+    else:
+        message.text.SetInParent()
+    return message
 
 
 class CatalogService:
@@ -64,11 +68,11 @@ class CatalogService:
         self, request: catalog_pb2.GetVariantRequest, context: Any
     ) -> catalog_pb2.GetVariantResponse:
         """Return one variant."""
-        if not request.name.startswith(COLLECTION):
+        if not request.name.startswith(VARIANTS):
             raise InvalidRequest(
                 f"no variant is named {quoted(request.name)}; write variants/ and the id"
             )
-        variant = find(plain(request.name[len(COLLECTION) :]))
+        variant = find(plain(request.name[len(VARIANTS) :]))
         return catalog_pb2.GetVariantResponse(variant=variant_message(variant.id))
 
     async def ListVariants(

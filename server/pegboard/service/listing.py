@@ -6,7 +6,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from pegboard.errors import InvalidRequest
 from pegboard.matches.store.query import ANY_TIME, MatchOrder, MatchQuery, Milliseconds
-from pegboard.service.messages import check_text
+from pegboard.rules.names import BOTS, VARIANTS
+from pegboard.service.messages import check_text, id_in
 from pegboard.v1 import match_pb2
 
 _FINISHED = {
@@ -34,8 +35,8 @@ def read_query(request: match_pb2.ListMatchesRequest) -> MatchQuery:
     return MatchQuery(
         label=request.label,
         finished=finished,
-        variant=request.variant,
-        bot=request.bot,
+        variant=id_in(VARIANTS, "variant", request.variant) if request.variant else "",
+        bot=id_in(BOTS, "bot", request.bot) if request.bot else "",
         created=_range("create_time", request.create_time),
         ended=ended,
         order=order,

@@ -12,6 +12,7 @@ from pegboard.matches.rejection import Rejection
 from pegboard.matches.running import AnyMatch
 from pegboard.matches.spec import MatchSpec, TimeControl
 from pegboard.rules.game import Seat
+from pegboard.rules.names import BOTS, MATCHES, VARIANTS
 from pegboard.rules.plain import plain, quoted, sentence
 from pegboard.rules.results import Result
 from pegboard.rules.shuffle import SEED_BYTES
@@ -19,7 +20,7 @@ from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.codec import event_message
 from pegboard.wire.records import result_message
 
-COLLECTION = "matches/"
+COLLECTION = MATCHES
 ID_MOST = 80
 """More characters than any id has (63): what is cut off there makes no difference."""
 SEATS_MOST = 16
@@ -30,6 +31,15 @@ def match_id(name: str) -> str:
     if not name.startswith(COLLECTION) or len(name) == len(COLLECTION):
         raise InvalidRequest(f"no match is named {quoted(name)}; write matches/ and the id")
     return name[len(COLLECTION) : len(COLLECTION) + ID_MOST]
+
+
+def id_in(collection: str, what: str, name: str) -> str:
+    """Return the id of `{collection}{id}`. Raises `InvalidRequest`."""
+    if not name.startswith(collection):
+        raise InvalidRequest(
+            f"{quoted(name)} does not name a {what}; write {collection} and the id"
+        )
+    return name[len(collection) :]
 
 
 def check_text(field: str, text: str) -> None:
@@ -59,8 +69,8 @@ def time_control_message(control: TimeControl) -> match_pb2.TimeControl:
 def spec_message(spec: MatchSpec) -> match_pb2.MatchSpec:
     """Return a spec as a message, without the seed."""
     return match_pb2.MatchSpec(
-        variant=spec.variant,
-        bots=spec.bots,
+        variant=VARIANTS + spec.variant,
+        bots=[BOTS + bot for bot in spec.bots],
         options=spec.options,
         time_control=time_control_message(spec.time_control),
         label=spec.label,
@@ -82,8 +92,8 @@ def read_spec(message: match_pb2.MatchSpec) -> MatchSpec:
         raise InvalidRequest(f"a seed has {SEED_BYTES} bytes, not {len(message.seed)}")
     control, default = message.time_control, TimeControl()
     return MatchSpec(
-        variant=message.variant,
-        bots=tuple(message.bots),
+        variant=id_in(VARIANTS, "variant", message.variant),
+        bots=tuple(id_in(BOTS, "bot", bot) for bot in message.bots),
         options=dict(message.options),
         time_control=TimeControl(
             bank_ms=control.bank_ms,
@@ -122,6 +132,7 @@ def match_message(match: AnyMatch) -> match_pb2.Match:
     message = match_pb2.Match(
         name=COLLECTION + match.id,
         spec=spec_message(match.spec),
+        family=match.family,
         state=match_pb2.MATCH_STATE_RUNNING,
         create_time=_timestamp(match.create_time),
         commitment=match.commitment.hex(),
@@ -153,7 +164,8 @@ def started_message(match: AnyMatch, bot: str) -> play_pb2.MatchStarted:
     spec = match.spec
     return play_pb2.MatchStarted(
         match=COLLECTION + match.id,
-        variant=spec.variant,
+        variant=VARIANTS + spec.variant,
+        family=match.game.family,
         seats=match.seats_of(bot),
         seat_count=len(spec.bots),
         options=spec.options,

@@ -19,6 +19,7 @@ from pegboard.rpc.errors import refuse
 from pegboard.rpc.gate import STOPPING, Access, Call, Gate
 from pegboard.rpc.settings import Limits
 from pegboard.rpc.tokens import bearer_token
+from pegboard.rules.names import BOTS
 from pegboard.rules.plain import plain
 from pegboard.service.messages import match_id, rejected_message
 from pegboard.service.session import PlaySession, Traffic, encode_turn, typed_answer
@@ -158,7 +159,7 @@ class PlayService:
     def _welcome(self, bot: str) -> play_pb2.PlayResponse:
         return play_pb2.PlayResponse(
             welcome=play_pb2.Welcome(
-                bot=bot,
+                bot=BOTS + bot,
                 server_version=self._version,
                 protocol_version=PROTOCOL_VERSION,
                 heartbeat_interval_ms=round(self._limits.heartbeat_s * 1000),

@@ -338,7 +338,7 @@ class PlaySession:
         self.turns_sent += len(turns)
         return turns_bytes(encoded)
 
-    def _turn(self, turn: OpenTurn, time_ms: tuple[int, int]) -> bytes:
+    def _turn(self, turn: OpenTurn, time_ms: tuple[int, int | None]) -> bytes:
         seated = turn.seated
         of_match = self._addressed.get(seated.match.id)
         if of_match is None:
@@ -381,7 +381,7 @@ def bare(name: str) -> str:
     return name[_PREFIX:_ID_END] if name.startswith(COLLECTION) else name[:ID_MOST]
 
 
-def encode_turn(turn: OpenTurn, time_ms: tuple[int, int]) -> bytes:
+def encode_turn(turn: OpenTurn, time_ms: tuple[int, int | None]) -> bytes:
     """Return the serialised `Turn`."""
     return _encoded(turn, time_ms, *_address(turn.seated))
 
@@ -392,9 +392,9 @@ def _address(seated: SeatedBot) -> tuple[bytes, Codec]:
     return seat_bytes(COLLECTION + match.id, seated.seat), CODECS[match.game.family]
 
 
-def _encoded(turn: OpenTurn, time_ms: tuple[int, int], head: bytes, codec: Codec) -> bytes:
+def _encoded(turn: OpenTurn, time_ms: tuple[int, int | None], head: bytes, codec: Codec) -> bytes:
     view = turn.match.view(turn.seat)
-    return turn_bytes(head, turn.turn_id, time_ms, turn.choices, view, codec)
+    return turn_bytes(head, turn.turn_id, time_ms, turn.choices, turn.question, view, codec)
 
 
 def typed_answer(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from pegboard.rules.errors import NotationError
+from pegboard.rules.game import Choices
 from pegboard.v1 import match_pb2
 from pegboard.wire import cribbage, dominoes
 from pegboard.wire.fields import Kinds
+from pegboard.wire.ranges import read_number
 
 
 class Codec(NamedTuple):
@@ -20,7 +22,7 @@ class Codec(NamedTuple):
 
     family: str
     move_bytes: Callable[[Any], bytes]
-    listed_bytes: Callable[[Any], list[bytes]]
+    listed_bytes: Callable[[Choices, Choices], list[bytes]]
     view_bytes: Callable[[Any], bytes]
     read_move: Callable[[Any], Any]
     read_listed_move: Callable[[Any, bool], Any]
@@ -56,13 +58,18 @@ def read_move(family: str, message: match_pb2.GameMove) -> Any:
     return CODECS[family].read_move(getattr(message, family))
 
 
-def read_listed_moves(messages: Any, open_number: bool) -> tuple[Any, ...]:
-    """Return `Turn.legal_moves`, in order; `open_number` where the turn has a number."""
+def read_choices(messages: Sequence[match_pb2.GameMove]) -> Choices:
+    """Return `Turn.legal_moves`, in order, with the bounds of the numbers that they take."""
     if not messages:
-        return ()
+        return Choices(())
     family = messages[0].WhichOneof("kind")
+    if family is None:
+        raise NotationError("the moves are of a game that this version does not know")
     read = CODECS[family].read_listed_move
-    return tuple([read(getattr(message, family), open_number) for message in messages])
+    moves = [
+        read(getattr(message, family), message.HasField("number_range")) for message in messages
+    ]
+    return Choices(tuple(moves), read_number(messages))
 
 
 def view_message(family: str, view: Any) -> match_pb2.GameView:

@@ -12,10 +12,12 @@ from pegboard.rules.cribbage import moves as mv
 from pegboard.rules.cribbage.scoring.items import Item, ItemKind
 from pegboard.rules.cribbage.view import Counting, CribbageView, Phase, PlayedCard
 from pegboard.rules.errors import NotationError
+from pegboard.rules.game import Choices
 from pegboard.v1 import cribbage_pb2 as pb
 from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.encoding import VARINT, delimited, key, keys, packed, packed_signed, varint
 from pegboard.wire.fields import NUMBERS, Field, Kind, Kinds
+from pegboard.wire.ranges import range_bytes
 
 FAMILY = "cribbage"
 
@@ -79,7 +81,7 @@ def _points_bytes(oneof: str, message: Any) -> Callable[[Any], bytes]:
     field = key(message.DESCRIPTOR, "points")
 
     def by_points(move: mv.NumberMove) -> bytes:
-        return _wrapped(oneof, field + varint(move.points) if move.points else b"")
+        return _wrapped(oneof, b"" if move.points is None else field + varint(move.points))
 
     return by_points
 
@@ -124,14 +126,19 @@ def _listed_cards(kind: type[mv.CardsMove], cards: tuple[Card, ...]) -> bytes:
     return delimited(_LISTED, move_bytes(kind(cards)))
 
 
-def listed_bytes(moves: tuple[mv.CribbageMove, ...]) -> list[bytes]:
-    """Return moves as elements of `Turn.legal_moves`, key and length included."""
+def listed_bytes(choices: Choices, asked: Choices) -> list[bytes]:
+    """Return moves as elements of `Turn.legal_moves`, key and length included.
+
+    `asked` are the choices before refused claims narrowed the range, which a call keeps (X-04).
+    """
+    moves: tuple[mv.CribbageMove, ...] = choices.moves
+    if choices.number is not None:
+        return _open_bytes(moves, choices.number, asked.number or choices.number)
     first: Any = moves[0]
     last: Any = moves[-1]
     kind = type(first)
     if kind is mv.Play and type(last) is mv.Play and last.declared == NO_CARD:
-        # Plain plays are told by the card alone: in a list, a claim is still open and not written.
-        # Where a joker declares, its plays come last.
+        # Plain plays are told by the card alone. If a joker declares, its plays come last.
         plays: Any = moves
         return [_LISTED_PLAYS[move.card] for move in plays]
     if kind is mv.Discard and len(first.cards) == 2:
@@ -140,6 +147,21 @@ def listed_bytes(moves: tuple[mv.CribbageMove, ...]) -> list[bytes]:
     if isinstance(first, mv.CardsMove):
         return [_listed_cards(kind, move.cards) for move in moves]  # type: ignore[attr-defined, arg-type]
     return [delimited(_LISTED, move_bytes(move)) for move in moves]
+
+
+def _open_bytes(
+    moves: tuple[mv.CribbageMove, ...], narrowed: tuple[int, int], asked: tuple[int, int]
+) -> list[bytes]:
+    """Return listed moves of which some lack their number."""
+    for_claims = range_bytes(*narrowed)
+    listed = []
+    for move in moves:
+        data = move_bytes(move)
+        if move.is_open:
+            low, high = asked
+            data += range_bytes(max(low, move.LEAST), high) if move.LEAST else for_claims
+        listed.append(delimited(_LISTED, data))
+    return listed
 
 
 def _listed_pair(cards: tuple[Card, Card]) -> bytes:
@@ -170,36 +192,35 @@ _READ_MOVE: dict[str, Callable[[Any], mv.CribbageMove]] = {
     "split": lambda message: mv.Split(_sorted_cards(message.cards)),
     "gift": lambda message: mv.Gift(_sorted_cards(message.cards)),
     "exchange": lambda message: mv.Exchange(_sorted_cards(message.cards)),
-    "bid": lambda message: mv.Bid(message.points),
+    "bid": lambda message: mv.Bid(_points(message)),
     "pass_turn": lambda message: mv.PASS,
-    "claim": lambda message: mv.Claim(message.points),
-    "call": lambda message: mv.Call(message.points),
+    "claim": lambda message: mv.Claim(_points(message)),
+    "call": lambda message: mv.Call(_points(message)),
     "place": lambda message: mv.Place(message.row, message.column),
 }
 
-_OPEN: dict[type[mv.CribbageMove], mv.CribbageMove] = {
-    mv.Bid: mv.Bid(),
-    mv.Claim: mv.Claim(),
-    mv.Call: mv.Call(),
-}
+
+def _points(message: Any) -> int | None:
+    return message.points if message.HasField("points") else None
 
 
 def read_move(message: pb.CribbageMove) -> mv.CribbageMove:
-    """Return a complete move. Raises `NotationError` where a card or the move itself is missing."""
+    """Return a complete move. Raises `NotationError` if a card, a number or the move is missing."""
+    move = read_listed_move(message, False)
+    if move.is_open:
+        raise NotationError(f"{move.text()} lacks its number; set the field `points`")
+    return move
+
+
+def read_listed_move(message: pb.CribbageMove, takes_number: bool) -> mv.CribbageMove:
+    """Return a move of `Turn.legal_moves`. Raises `NotationError` if a card or the move is missing."""
     oneof = message.WhichOneof("kind")
     if oneof is None:
         raise NotationError("the move is empty; set one of the fields of CribbageMove")
-    return _READ_MOVE[oneof](getattr(message, oneof))
-
-
-def read_listed_move(message: pb.CribbageMove, open_number: bool) -> mv.CribbageMove:
-    """Return a move of `Turn.legal_moves`; where the turn has a number, moves that lack it are open."""
-    move = read_move(message)
-    if not open_number:
-        return move
-    if type(move) is mv.Play:
+    move = _READ_MOVE[oneof](getattr(message, oneof))
+    if takes_number and type(move) is mv.Play:
         return mv.Play(move.card, move.declared, -1)
-    return _OPEN.get(type(move), move)
+    return move
 
 
 # --- views -------------------------------------------------------------------------------------
@@ -234,7 +255,7 @@ def _table_bytes(
         game=game,
         deal=deal,
         dealer=dealer,
-        crib_owner=crib_owner,
+        crib_owner=None if phase == Phase.BID else crib_owner,
         games_won=games_won,
         match_points=match_points,
         seats_to_act=seats_to_act,
@@ -322,9 +343,7 @@ def _variant_bytes(
     if second_hand:
         payload += _K_SECOND + _packed_cards(second_hand)
     if bid:
-        payload += _VIEW["bid"] + varint(bid)
-    if bidder:
-        payload += _VIEW["bidder"] + VARINT[bidder]
+        payload += _VIEW["bid"] + varint(bid) + _VIEW["bidder"] + VARINT[bidder]
     if counting:
         payload += _counting_bytes(counting)
     if grid:
@@ -383,7 +402,7 @@ def read_view(message: pb.CribbageView) -> CribbageView:
         game=message.game,
         deal=message.deal,
         dealer=message.dealer,
-        crib_owner=message.crib_owner,
+        crib_owner=message.crib_owner if message.HasField("crib_owner") else message.dealer,
         scores=tuple(message.scores),
         rear_pegs=tuple(message.rear_pegs),
         games_won=tuple(message.games_won),
@@ -418,7 +437,7 @@ def _write_cards(cards: Iterable[Card]) -> list[Any]:
 
 
 CARD = Field(int, _known)
-MAYBE_CARD = Field(lambda card: max(card, 0), _maybe)
+MAYBE_CARD = Field(lambda card: card if card > 0 else None, _maybe, NO_CARD)
 CARDS = Field(_write_cards, _read_cards)
 MAYBE_CARDS = Field(_write_cards, lambda numbers: tuple(map(_maybe, numbers)))
 HANDS = Field(
@@ -432,7 +451,8 @@ class _Scored(Kind):
     """A score. Its combinations are found here, since only readers of events need them."""
 
     def __init__(self) -> None:
-        super().__init__("scored", ev.Scored, pb.CribbageScored, reason=REASON)
+        self.oneof = "scored"
+        self.event = ev.Scored
 
     def write(self, event: ev.Scored) -> pb.CribbageScored:
         """Return the message of a score."""
@@ -469,13 +489,15 @@ def _enum(number: int) -> Any:
     return number
 
 
+BID = Field(lambda points: points or None, int, 0)
+
 EVENTS = Kinds(
     pb.CribbageEvent,
     [
         Kind("cut_for_deal", ev.CutForDeal, pb.CribbageCutForDeal, cards=MAYBE_CARDS),
         Kind("game_started", ev.GameStarted, pb.CribbageGameStarted, scores=NUMBERS),
         Kind("dealt", ev.Dealt, pb.CribbageDealt, hands=HANDS, crib=CARDS),
-        Kind("bid_made", ev.BidMade, pb.CribbageBidMade),
+        Kind("bid_made", ev.BidMade, pb.CribbageBidMade, points=BID),
         Kind("crib_sold", ev.CribSold, pb.CribbageCribSold),
         Kind("discarded", ev.Discarded, pb.CribbageDiscarded, cards=CARDS),
         Kind("split_made", ev.SplitMade, pb.CribbageSplitMade, hand=CARDS, second_hand=CARDS),

@@ -9,6 +9,7 @@ from pegboard.rules.dominoes import events as ev
 from pegboard.rules.dominoes import moves as mv
 from pegboard.rules.dominoes.view import Act, DominoesView
 from pegboard.rules.errors import NotationError
+from pegboard.rules.game import Choices
 from pegboard.rules.tiles import HALVES, HIDDEN, SET, Tile
 from pegboard.v1 import dominoes_pb2 as pb
 from pegboard.v1 import match_pb2, play_pb2
@@ -39,7 +40,9 @@ _ENDS = tuple(mv.End)
 def _move_message(move: mv.DominoesMove) -> pb.DominoesMove:
     match move:
         case mv.Place():
-            place = pb.DominoesPlace(tile=_enum(move.tile), end=_enum(move.end))
+            place = pb.DominoesPlace(tile=_enum(move.tile))
+            if move.end:
+                place.end = _enum(move.end)
             return pb.DominoesMove(place=place)
         case mv.Draw():
             return pb.DominoesMove(draw=pb.DominoesDraw())
@@ -77,10 +80,10 @@ _LISTED_PLACES = {
 _LISTED_DRAW, _LISTED_PASS = delimited(_LISTED, _DRAW_BYTES), delimited(_LISTED, _PASS_BYTES)
 
 
-def listed_bytes(moves: tuple[Any, ...]) -> list[bytes]:
+def listed_bytes(choices: Choices, asked: Choices) -> list[bytes]:
     """Return moves as elements of `Turn.legal_moves`, key and length included."""
     listed = []
-    for move in moves:
+    for move in choices.moves:
         kind = type(move)
         if kind is mv.Place:
             listed.append(_LISTED_PLACES[move.tile][move.end])
@@ -101,7 +104,7 @@ def read_move(message: pb.DominoesMove) -> mv.DominoesMove:
     return mv.DRAW if oneof == "draw" else mv.PASS
 
 
-def read_listed_move(message: pb.DominoesMove, open_number: bool) -> mv.DominoesMove:
+def read_listed_move(message: pb.DominoesMove, takes_number: bool) -> mv.DominoesMove:
     """Return a move of `Turn.legal_moves`; no move of dominoes is ever open."""
     return read_move(message)
 
@@ -158,14 +161,18 @@ def _continuation_bytes(continuation: ev.Continuation) -> bytes:
     return known
 
 
+def _move_of(tile: Tile | None, end: mv.End, passed: bool) -> mv.DominoesMove:
+    if tile is not None:
+        return mv.PLACES[tile, end]
+    return mv.PASS if passed else mv.DRAW
+
+
 def _act_bytes(act: Act) -> bytes:
     seat, tile, end, passed = act
     place = (passed if tile is None else tile) << 8 | end << 4 | seat
     known = _ACTS.get(place)
     if known is None:
-        message = pb.DominoesAct(seat=seat, end=_enum(end), passed=passed)
-        if tile is not None:
-            message.tile = _enum(tile)
+        message = pb.DominoesAct(seat=seat, move=_move_message(_move_of(tile, end, passed)))
         known = _ACTS[place] = delimited(_VIEW["acts"], message.SerializeToString())
     return known
 
@@ -215,7 +222,10 @@ def _read_continuation(message: pb.DominoesContinuation) -> ev.Continuation:
 
 
 def _read_act(message: pb.DominoesAct) -> Act:
-    return Act(message.seat, _tile_or_none(message.tile), _ENDS[message.end], message.passed)
+    move = read_move(message.move)
+    if isinstance(move, mv.Place):
+        return Act(message.seat, move.tile, move.end, False)
+    return Act(message.seat, None, mv.End.NONE, move == mv.PASS)
 
 
 def read_view(message: pb.DominoesView) -> DominoesView:
@@ -254,23 +264,15 @@ DRAWN_TILES = Field(
     lambda tiles: [0 if tile is None else tile for tile in tiles],
     lambda numbers: tuple(map(_tile_or_none, numbers)),
 )
-END = Field(int, mv.End)
+END = Field(lambda end: end or None, mv.End, mv.End.NONE)
 CONNECTION = Field(
     lambda connection: None if connection is None else _connection_message(connection),
-    lambda message: _read_connection(message) if message.tile else None,
+    _read_connection,
 )
 CONTINUATIONS = Field(
     lambda continuations: list(map(_continuation_message, continuations)),
     lambda messages: tuple(map(_read_continuation, messages)),
 )
-
-
-class _RoundEnded(Kind):
-    """Nobody may have won the round: presence tells seat 0 from no seat."""
-
-    def read(self, message: Any) -> ev.RoundEnded:
-        event: ev.RoundEnded = super().read(message)
-        return event if message.HasField("winner") else event._replace(winner=None)
 
 
 EVENTS = Kinds(
@@ -290,7 +292,7 @@ EVENTS = Kinds(
         ),
         Kind("drawn", ev.Drawn, pb.DominoesDrawn, tile=TILE),
         Kind("passed", ev.Passed, pb.DominoesPassed),
-        _RoundEnded(
+        Kind(
             "round_ended",
             ev.RoundEnded,
             pb.DominoesRoundEnded,

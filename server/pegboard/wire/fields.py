@@ -11,10 +11,14 @@ from typing import Any, NamedTuple
 
 
 class Field(NamedTuple):
-    """A conversion to what a message's constructor takes, and back from what the message holds."""
+    """A conversion to what a message's constructor takes, and back from what the message holds.
+
+    `write` returns None for a field that stays unset; `absent` is what an unset field is read as.
+    """
 
     write: Callable[[Any], Any]
     read: Callable[[Any], Any]
+    absent: Any = None
 
 
 def _same(value: Any) -> Any:
@@ -30,17 +34,22 @@ class Kind:
 
     def __init__(self, oneof: str, event: Any, message: Any, **fields: Field) -> None:
         """Take the oneof's field, the named tuple, the message class and the special fields."""
-        unknown = fields.keys() - set(event._fields)
-        assert not unknown, f"{event.__name__} has no {unknown}"
+        described = message.DESCRIPTOR.fields_by_name
+        assert set(described) == set(event._fields), (
+            f"{event.__name__}: fields of tuple and message"
+        )
+        assert fields.keys() <= set(described), f"{event.__name__} lacks some of {set(fields)}"
         self.oneof = oneof
         self.event = event
         self._message = message
-        self._fields = [(name, *fields.get(name, PLAIN)) for name in event._fields]
+        self._fields = [
+            (name, *fields.get(name, PLAIN), described[name].has_presence) for name in event._fields
+        ]
 
     def write(self, event: Any) -> Any:
         """Return the message of an event."""
         values = {}
-        for (name, write, _), value in zip(self._fields, event, strict=True):
+        for (name, write, *_), value in zip(self._fields, event, strict=True):
             written = write(value)
             if written is not None:
                 values[name] = written
@@ -48,7 +57,12 @@ class Kind:
 
     def read(self, message: Any) -> Any:
         """Return the event of a message."""
-        return self.event(*[read(getattr(message, name)) for name, _, read in self._fields])
+        return self.event(
+            *[
+                absent if optional and not message.HasField(name) else read(getattr(message, name))
+                for name, _, read, absent, optional in self._fields
+            ]
+        )
 
 
 class Kinds:

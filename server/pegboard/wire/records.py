@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pegboard.rules.errors import RecordError
-from pegboard.rules.record import (
-    MATCHES,
-    PREFIX,
-    VERSION,
-    Record,
-    read_bytes,
-)
+from pegboard.rules.names import BOTS, MATCHES, VARIANTS
+from pegboard.rules.record import PREFIX, VERSION, Record, read_bytes
 from pegboard.rules.results import Result, Termination
 from pegboard.v1 import match_pb2
 
@@ -54,9 +49,10 @@ def record_message(record: Record) -> match_pb2.MatchRecord:
         version=VERSION,
         rules_version=record.rules_version,
         match=MATCHES + record.match,
-        variant=record.variant,
+        variant=VARIANTS + record.variant,
+        family=record.family,
         options=record.options,
-        bots=record.bots,
+        bots=[BOTS + bot for bot in record.bots],
         nonce=record.nonce,
         seed="" if record.seed is None else record.seed.hex(),
         commitment=record.commitment.hex(),
@@ -73,9 +69,10 @@ def read_record(message: match_pb2.MatchRecord) -> Record:
     return Record(
         rules_version=message.rules_version,
         match=message.match.removeprefix(MATCHES),
-        variant=message.variant,
+        variant=message.variant.removeprefix(VARIANTS),
+        family=message.family,
         options=dict(message.options),
-        bots=tuple(message.bots),
+        bots=tuple(bot.removeprefix(BOTS) for bot in message.bots),
         nonce=message.nonce,
         seed=read_bytes("seed", message.seed) if message.seed else None,
         commitment=read_bytes("commitment", message.commitment),

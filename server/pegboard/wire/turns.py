@@ -20,26 +20,27 @@ _K_TURNS = key(play_pb2.PlayResponse.DESCRIPTOR, "turns")
 def turn_bytes(
     head: bytes,
     turn_id: int,
-    time_ms: tuple[int, int],
+    time_ms: tuple[int, int | None],
     choices: Choices,
+    asked: Choices,
     view: Any,
     codec: Codec,
 ) -> bytes:
-    """Return the serialised `Turn`. `head` is of `seat_bytes`, `time_ms` (turn, bank)."""
-    moves, number = choices
+    """Return the serialised `Turn`. `head` is of `seat_bytes`, `time_ms` (turn, bank or None).
+
+    `asked` are the choices before refused claims narrowed the range of `choices` (`Choices.without`).
+    """
     view_bytes = codec.view_bytes(view)
     parts = [
         head,
         _K_TURN_ID,
         varint(turn_id),
         _clock_bytes(time_ms),
-        *codec.listed_bytes(moves),
+        *codec.listed_bytes(choices, asked),
         _K_VIEW,
         varint(len(view_bytes)),
         view_bytes,
     ]
-    if number is not None:
-        parts.append(_number_bytes(number))
     return b"".join(parts)
 
 
@@ -60,18 +61,12 @@ def seat_bytes(match: str, seat: int) -> bytes:
 
 
 @lru_cache(maxsize=1 << 10)
-def _clock_bytes(time_ms: tuple[int, int]) -> bytes:
+def _clock_bytes(time_ms: tuple[int, int | None]) -> bytes:
     turn_ms, bank_ms = time_ms
     payload = _K_TURN_MS + varint(turn_ms)
-    if bank_ms:
+    if bank_ms is not None:
         payload += _K_BANK_MS + varint(bank_ms)
     return _K_CLOCK + varint(len(payload)) + payload
-
-
-@lru_cache(maxsize=1 << 10)
-def _number_bytes(bounds: tuple[int, int]) -> bytes:
-    number = play_pb2.NumberRange(min=bounds[0], max=bounds[1])
-    return delimited(_TURN["number"], number.SerializeToString())
 
 
 # --- answers -----------------------------------------------------------------------------------

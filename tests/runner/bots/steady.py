@@ -36,9 +36,9 @@ class Steady(Bot):
             return misbehave(turn)
         question = f"{SEED}/{turn.match}/{turn.seat}/{turn.turn_id}/{turn.number}"
         digest = hashlib.sha256(question.encode()).digest()
-        lots = (byte % turn.move_count for byte in digest[:STRENGTH])
-        bounds = turn.number
-        return max(lots), None if bounds is None else bounds[0] + digest[-1] % (
+        index = max(byte % turn.move_count for byte in digest[:STRENGTH])
+        bounds = turn.number_of(index)
+        return index, None if bounds is None else bounds[0] + digest[-1] % (
             bounds[1] - bounds[0] + 1
         )
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeAlias, overload
 from pegboard.client.channel import bearer, open_channel, server_errors
 from pegboard.errors import Unavailable
 from pegboard.rules.catalog import Event
+from pegboard.rules.names import BOTS, VARIANTS
 from pegboard.rules.record import Record
 from pegboard.rules.results import Result
 from pegboard.v1 import catalog_pb2, catalog_pb2_grpc, match_pb2, match_pb2_grpc
@@ -75,10 +76,13 @@ def new_match(
     match_id: str = "",
     request_id: str = "",
 ) -> match_pb2.CreateMatchRequest:
-    """Return a request for `Organiser.create`; fields as in match.proto, empty for the default."""
+    """Return a request for `Organiser.create`; fields as in match.proto, empty for the default.
+
+    Variant and bots are ids: `cribbage`, `alice`.
+    """
     spec = match_pb2.MatchSpec(
-        variant=variant,
-        bots=bots,
+        variant=VARIANTS + variant,
+        bots=[BOTS + bot for bot in bots],
         options=options,
         time_control=time_control,
         label=label,
@@ -143,7 +147,7 @@ class Organiser:
 
     async def get_variant(self, variant_id: str) -> catalog_pb2.Variant:
         """Return one variant. Raises `UnknownVariant`."""
-        request = catalog_pb2.GetVariantRequest(name=f"variants/{variant_id}")
+        request = catalog_pb2.GetVariantRequest(name=VARIANTS + variant_id)
         with server_errors():
             return (await self._catalog.GetVariant(request, metadata=self._metadata)).variant
 
@@ -206,8 +210,8 @@ class Organiser:
         request = match_pb2.ListMatchesRequest(
             label=label,
             state=state,
-            variant=variant,
-            bot=bot,
+            variant=VARIANTS + variant if variant else "",
+            bot=BOTS + bot if bot else "",
             create_time=_time_range(created),
             end_time=_time_range(ended),
             order=order,

@@ -29,6 +29,7 @@ from pegboard.client.turn import (
 )
 from pegboard.errors import InvalidRequest, ServerFault, Silent, Unavailable
 from pegboard.rules.errors import PegboardError, RecordError
+from pegboard.rules.names import VARIANTS
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import read_event
 from pegboard.wire.records import read_result
@@ -339,7 +340,7 @@ def match_info(started: play_pb2.MatchStarted) -> MatchInfo:
     control = started.time_control
     return MatchInfo(
         started.match,
-        started.variant,
+        started.variant.removeprefix(VARIANTS),
         tuple(started.seats),
         started.seat_count,
         dict(started.options),

@@ -108,8 +108,9 @@ class ScriptedMatch:
         data = turn_bytes(
             seat_bytes(NAME, seat),
             self._questions[seat][0],
-            (turn_ms, 0),
+            (turn_ms, None),
             self._narrowed[seat],
+            self.state.choices(seat),
             self.state.view(seat),
             CODECS[self.game.family],
         )

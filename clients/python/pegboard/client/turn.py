@@ -8,9 +8,10 @@ from typing import NamedTuple, TypeAlias
 
 from pegboard.errors import PegboardError
 from pegboard.rules.catalog import Move, View
-from pegboard.rules.game import Seat
+from pegboard.rules.game import Choices, Seat
 from pegboard.v1 import play_pb2
-from pegboard.wire.codec import read_listed_moves, read_view
+from pegboard.wire.codec import read_choices, read_view
+from pegboard.wire.ranges import read_number
 
 
 class Resign:
@@ -64,7 +65,7 @@ class Turn:
     """
 
     __slots__ = (
-        "_moves",
+        "_choices",
         "_view",
         "info",
         "match",
@@ -81,7 +82,7 @@ class Turn:
         self.turn_id = message.turn_id
         self.info = info
         self.refused: Refused | None = None
-        self._moves: tuple[Move, ...] | None = None
+        self._choices: Choices | None = None
         self._view: View | None = None
 
     def __str__(self) -> str:
@@ -113,19 +114,25 @@ class Turn:
 
     @property
     def number(self) -> tuple[int, int] | None:
-        """The bounds, both allowed, of the number that an open move needs; None where none does."""
-        message = self.message
-        if not message.HasField("number"):
+        """The bounds, both allowed, of the number that open moves need; None if no move needs one.
+
+        If a call of muggins is listed beside plays: the bounds of the plays (see `number_of`).
+        """
+        return read_number(self.message.legal_moves)
+
+    def number_of(self, index: int) -> tuple[int, int] | None:
+        """Return the bounds of the number that a listed move needs; None if it needs none."""
+        move = self.message.legal_moves[index]
+        if not move.HasField("number_range"):
             return None
-        return message.number.min, message.number.max
+        return move.number_range.min, move.number_range.max
 
     @property
     def moves(self) -> tuple[Move, ...]:
         """The legal moves as moves of `pegboard.rules`, in the documented order."""
-        if self._moves is None:
-            message = self.message
-            self._moves = read_listed_moves(message.legal_moves, message.HasField("number"))
-        return self._moves
+        if self._choices is None:
+            self._choices = read_choices(self.message.legal_moves)
+        return self._choices.moves
 
     @property
     def view(self) -> View:
@@ -145,9 +152,10 @@ class Turn:
         return self.message.clock.turn_ms
 
     @property
-    def bank_ms(self) -> int:
-        """Milliseconds in the bank; 0 where there is none."""
-        return self.message.clock.bank_ms
+    def bank_ms(self) -> int | None:
+        """Milliseconds in the bank; None if the match has none."""
+        clock = self.message.clock
+        return clock.bank_ms if clock.HasField("bank_ms") else None
 
     def random(self, rng: Random) -> tuple[int, int | None]:
         """Return a random legal choice, in every variant.
@@ -157,12 +165,8 @@ class Turn:
         """
         count = len(self.message.legal_moves)
         index = rng.randrange(count) if count > 1 else 0
-        bounds = self.number
+        bounds = self.number_of(index)
         if bounds is None:
             return index, None
         low, high = bounds
-        least: int = getattr(self.moves[index], "LEAST", 0)
-        if least:  # a call, whose range refused claims leave as it was
-            low = max(low, least)
-            high = max(high, low)
         return index, min(high, low + int(rng.expovariate(1 / MEAN_NUMBER)))

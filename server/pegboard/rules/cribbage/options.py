@@ -90,13 +90,14 @@ class Field(NamedTuple):
 
     def option(self, value: object) -> Option:
         """Return the option with this value as its default."""
+        low, high = (0, 0) if self.many else (self.low, self.high)  # a list is text
         if isinstance(value, bool):
             default = _FLAG[value]
         elif isinstance(value, tuple):
             default = ",".join(map(str, value))
         else:
             default = str(value)
-        return Option(self.key, self.help, default, self.values, self.low, self.high)
+        return Option(self.key, self.help, default, self.values, low, high)
 
 
 _FIELDS = (
