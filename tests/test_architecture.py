@@ -169,7 +169,7 @@ BASES = (
 
 PAGES = [
     *sorted(ROOT.glob("*.md")),
-    *(ROOT / f"{folder}/README.md" for folder in ("bench", "clients")),
+    *(ROOT / f"{folder}/README.md" for folder in ("bench", "clients", "clients/python")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -250,6 +251,100 @@ def test_replay_reads_standard_input(
     assert capsys.readouterr().err.count("nowhere.jsonl") == 1
 
 
+@pytest.fixture
+def story(tmp_path: Path) -> str:
+    """The file of a record of cribbage."""
+    path = tmp_path / "story.jsonl"
+    path.write_text(make_record("cribbage", "61").to_json() + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_replay_shows_a_turn_as_its_bot_saw_it(
+    story: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = make_record("cribbage", "61")
+    for number, text in enumerate(record.moves, 1):
+        assert run(["replay", story, "--at", str(number)]) == 0
+        shown = capsys.readouterr().out.splitlines()
+        seat, _, move = text.partition(" ")
+        assert shown[0] == f"story: cribbage; before move {number} of {len(record.moves)}"
+        assert re.fullmatch(rf"turn \d+ of seat {seat} in matches/story", shown[1])
+        # `make_record` makes the first legal move, so it is listed as number 0.
+        assert any(re.match(f"legal moves: 0 {move}(,|$)", line) for line in shown)
+        assert shown[-1] == f"> {text} (move {number})"
+
+
+def test_replay_shows_the_turn_of_the_other_seat(
+    story: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["replay", story, "--at", "1", "--seat", "1"]) == 0
+    shown = capsys.readouterr().out
+    second = make_record("cribbage", "61").moves[1]
+    assert "\nturn 1 of seat 1 in matches/story\n" in shown
+    assert shown.endswith(f"> {second} (move 2)\n")
+
+
+def test_replay_shows_the_turn_that_lost_a_match(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    record = make_record("cribbage", "61")
+    points, scores = (0.0, 1.0), (0, 0)
+    lost = Result(Termination.TIMEOUT, 0, points, scores, scores, "late")
+    path = tmp_path / "lost.jsonl"
+    path.write_text(
+        replace(record, moves=record.moves[:6], result=lost).to_json(), encoding="utf-8"
+    )
+    assert run(["replay", str(path), "--at", "7"]) == 0
+    shown = capsys.readouterr().out
+    assert "\nturn 4 of seat 0 in matches/story\n" in shown
+    assert "TIMEOUT" in shown.splitlines()[-1]
+    assert "late" in shown.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--at", "7", "--seat", "1"], "seat 1 is not asked before move 7, but only 0"),
+        (["--at", "7", "--seat", "9"], "seat 9 is not asked before move 7, but only 0"),
+        (["--at", "900"], "there is no move 900; the record has"),
+        (["--at", "49"], "the match was over after move 48"),
+        (["--at", "0"], "--at"),
+        (["--at", "x"], "--at"),
+        (["--seat", "0"], "give the number of a move too, with --at"),
+        (["--at", "1", "--verify"], "leave out --verify or --at"),
+        (["--at", "1", "--match", "none"], "holds no record of match none"),
+    ],
+)
+def test_a_turn_that_is_not_there_gets_a_sentence(
+    arguments: list[str], sentence: str, story: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["replay", story, *arguments]) == 2
+    err = capsys.readouterr().err
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", [3, 4])
+def test_a_turn_after_or_before_a_damaged_move(
+    number: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    record = make_record("cribbage", "61")
+    path = tmp_path / "damaged.jsonl"
+    moves = (*record.moves[:2], "no move", *record.moves[3:])
+    path.write_text(replace(record, moves=moves).to_json(), encoding="utf-8")
+    assert run(["replay", str(path), "--at", str(number)]) == 2
+    assert "no move 'no move'" in capsys.readouterr().err
+
+
+def test_a_turn_of_several_records_needs_a_match(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "two.jsonl"
+    path.write_text(f"{make_record().to_json()}\n" * 2, encoding="utf-8")
+    assert run(["replay", str(path), "--at", "1"]) == 2
+    assert "holds 2 records; choose one with --match" in capsys.readouterr().err
+
+
 def test_replay_draws_the_board(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """After every deal, where a board belongs to the game; the story is the same without."""
     record = make_record("cribbage", "61")
@@ -302,6 +397,22 @@ def test_help_loads_nothing_heavy() -> None:
         "assert not {'grpc', 'numpy', 'google.protobuf', 'asyncio'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_ctrl_c_during_the_imports_gets_no_traceback() -> None:
+    code = """
+import signal, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["pegboard", "variants"]
+from pegboard.cli.main import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 
 
 def test_the_reader_may_go_away() -> None:

@@ -97,6 +97,14 @@ def test_list_takes_filters(capsys: pytest.CaptureFixture[str]) -> None:
         (["--label", "label-over"], ["matches/over"]),
         (["--label", "none"], []),
         (["--limit", "1"], ["matches/open"]),
+        (["--order", "oldest", "--limit", "1"], ["matches/over"]),
+        (["--order", "last-ended"], ["matches/over"]),
+        (["--bot", "x"], ["matches/open"]),
+        (["--variant", "draw", "--bot", "a"], ["matches/over"]),
+        (["--variant", "cribbage"], []),
+        (["--created-to", "2020-01-01"], []),
+        (["--created-from", "2020-01-01", "--ended-from", "2020-01-01"], ["matches/over"]),
+        (["--ended-to", "2020-01-01T12:00:00"], []),
     ):
         assert run(["match", "list", *options, "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
@@ -182,6 +190,8 @@ MISTAKES = {
     "an unknown seat": (["watch", "over", "--seat", "9"], "has seats 0 to 1"),
     "a match that runs": (["record", "open"], "open"),
     "an unknown state": (["list", "--state", "over"], "matches are running or finished"),
+    "an unknown order": (["list", "--order", "best"], "one of newest, oldest, last-ended"),
+    "a time of no shape": (["list", "--created-from", "noon"], "Input should be a valid datetime"),
     "no matches at all": (["list", "--limit", "0"], "--limit"),
     "an address of no shape": (["list", "--address", "nowhere"], "'nowhere' is not an address"),
     "no server": (
@@ -222,3 +232,11 @@ def test_a_token_is_needed_where_the_server_has_some(
         assert capsys.readouterr().out == "no matches\n"
         assert run(["match", "list", *where]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_help_of_match_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from pegboard.cli.shell import run; run(['match', '--help']);"
+        "assert not {'grpc', 'numpy', 'google.protobuf', 'asyncio'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

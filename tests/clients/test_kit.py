@@ -596,7 +596,7 @@ def test_a_turn_prints_as_people_write_it() -> None:
 
 def test_a_turn_with_a_number_prints_its_range() -> None:
     match = ScriptedMatch("cribbage-auction", 2)
-    assert str(match.turn(match.state.to_act()[0])).endswith("BID ?; ? from 1 to 121")
+    assert str(match.turn(match.state.to_act()[0])).endswith("BID ? (1 to 121)")
 
 
 def test_a_turn_of_an_unknown_game_prints_its_title() -> None:

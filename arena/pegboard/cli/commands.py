@@ -221,10 +221,31 @@ def replay(
     board: Annotated[
         bool, typer.Option("--board", help="Draw the cribbage board at the end of every deal.")
     ] = False,
+    at: Annotated[
+        int | None,
+        typer.Option(
+            "--at",
+            min=1,
+            metavar="MOVE",
+            help="Show the turn before this move, counted from 1; one more than all: the last turn.",
+        ),
+    ] = None,
+    seat: Annotated[
+        int | None,
+        typer.Option(
+            "--seat", min=0, help="With --at: as this seat saw it, not the one that moved."
+        ),
+    ] = None,
 ) -> None:
-    """Tell the story of a record, or verify it."""
-    from pegboard.cli.replay import tell, verify_file
+    """Tell the story of a record, verify it, or show one turn as its bot saw it."""
+    from pegboard.cli.replay import show_turn, tell, verify_file
 
+    if at is not None and verify:
+        raise typer.BadParameter("leave out --verify or --at", param_hint="--verify")
+    if at is not None:
+        raise Exit(show_turn(file, match, seat, at))
+    if seat is not None:
+        raise typer.BadParameter("give the number of a move too, with --at", param_hint="--seat")
     raise Exit(verify_file(file, match) if verify else tell(file, match, board))
 
 

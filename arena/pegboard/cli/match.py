@@ -7,13 +7,14 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from google.protobuf import json_format
 from rich.text import Text
 
 from pegboard.cli.output import columns, print_json, print_line, print_table
 from pegboard.client.address import DEFAULT_ADDRESS
-from pegboard.client.organiser import Organiser
+from pegboard.client.organiser import ANY_TIME, Organiser, TimeSpan
 from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.rules.game import explained
 from pegboard.rules.names import BOTS, MATCHES, VARIANTS
@@ -28,7 +29,25 @@ STATES = {
     "running": match_pb2.MATCH_STATE_RUNNING,
     "finished": match_pb2.MATCH_STATE_FINISHED,
 }
+ORDERS = {
+    "newest": match_pb2.MATCH_ORDER_CREATE_TIME_DESC,
+    "oldest": match_pb2.MATCH_ORDER_CREATE_TIME_ASC,
+    "last-ended": match_pb2.MATCH_ORDER_END_TIME_DESC,
+    "first-ended": match_pb2.MATCH_ORDER_END_TIME_ASC,
+}
 STATE_WORDS = {number: word or "" for word, number in STATES.items()}
+
+
+class Filters(NamedTuple):
+    """What `pegboard match list` lists; an empty filter lets every match through."""
+
+    state: str | None = None
+    label: str = ""
+    variant: str = ""
+    bot: str = ""
+    created: TimeSpan = ANY_TIME
+    ended: TimeSpan = ANY_TIME
+    order: str = "newest"
 
 
 @asynccontextmanager
@@ -48,16 +67,26 @@ def name_of(match: str) -> str:
     return match if match.startswith(MATCHES) else MATCHES + match
 
 
-def list_matches(
-    address: str, token: str, state: str | None, label: str, limit: int, as_json: bool
-) -> None:
-    """Print a table of matches. Raises `InvalidRequest` for a state that does not exist."""
+def list_matches(address: str, token: str, filters: Filters, limit: int, as_json: bool) -> None:
+    """Print a table of matches. Raises `InvalidRequest` for a state or order that does not exist."""
+    state, label, variant, bot, created, ended, order = filters
     if state not in STATES:
         raise InvalidRequest(f"no state {state!r}; matches are running or finished")
+    if order not in ORDERS:
+        raise InvalidRequest(f"no order {order!r}; one of {', '.join(ORDERS)}")
 
     async def fetch() -> None:
         async with organiser_at(address, token) as organiser:
-            found = organiser.list_matches(label, STATES[state], limit)
+            found = organiser.list_matches(
+                label,
+                STATES[state],
+                limit,
+                variant=variant,
+                bot=bot,
+                created=created,
+                ended=ended,
+                order=ORDERS[order],
+            )
             matches = [match async for match in found]
         if as_json:
             print_json([json_format.MessageToDict(match) for match in matches])

@@ -6,6 +6,7 @@ the group has no arguments of its own.
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -41,15 +42,34 @@ MatchIds = Annotated[list[str], typer.Argument(metavar="MATCH...", help="Ids, or
 def match_list(
     state: Annotated[str | None, typer.Option("--state", help="running or finished.")] = None,
     label: Annotated[str, typer.Option("--label", help="Only matches with this label.")] = "",
+    variant: Annotated[str, typer.Option("--variant", help="Only matches of this variant.")] = "",
+    bot: Annotated[str, typer.Option("--bot", help="Only matches in which this bot sits.")] = "",
+    created_from: Annotated[
+        datetime | None, typer.Option("--created-from", help="Created then or later; UTC.")
+    ] = None,
+    created_to: Annotated[
+        datetime | None, typer.Option("--created-to", help="Created before that; UTC.")
+    ] = None,
+    ended_from: Annotated[
+        datetime | None, typer.Option("--ended-from", help="Ended then or later; UTC.")
+    ] = None,
+    ended_to: Annotated[
+        datetime | None, typer.Option("--ended-to", help="Ended before that; UTC.")
+    ] = None,
+    order: Annotated[
+        str, typer.Option("--order", help="newest, oldest, last-ended or first-ended.")
+    ] = "newest",
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many at most.")] = 50,
     address: Address = "",
     token: Token = "",
     json: Json = False,
 ) -> None:
-    """List matches, the newest first."""
-    from pegboard.cli.match import list_matches
+    """List matches, the newest first unless --order says otherwise."""
+    from pegboard.cli.match import Filters, list_matches
 
-    list_matches(address, token, state, label, limit, json)
+    created, ended = (created_from, created_to), (ended_from, ended_to)
+    filters = Filters(state, label, variant, bot, created, ended, order)
+    list_matches(address, token, filters, limit, json)
 
 
 @group.command("show")

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import NamedTuple, SupportsIndex, cast
+from typing import Any, NamedTuple, SupportsIndex, cast
 
 from pegboard.client.bot import Bot, as_bot
 from pegboard.client.turn import (
@@ -29,8 +29,10 @@ from pegboard.client.turn import (
 from pegboard.errors import InvalidRequest
 from pegboard.rules import catalog
 from pegboard.rules.catalog import Event, Move, View
-from pegboard.rules.errors import ClaimTooHigh, IllegalMove, MustGoOut, PegboardError
+from pegboard.rules.errors import ClaimTooHigh, IllegalMove, MustGoOut, PegboardError, RecordError
 from pegboard.rules.game import Choices, Game, Outcome, Seat, State
+from pegboard.rules.names import MATCHES
+from pegboard.rules.record import Record, parse_turn, seats_of, start
 from pegboard.rules.shuffle import ScriptedChance, SeededChance
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import CODECS
@@ -63,11 +65,34 @@ class ScriptedMatch:
         self.game: Game = catalog.game(variant, options)
         scripted = {label: self.game.places(order) for label, order in (orders or {}).items()}
         chance = ScriptedChance(scripted, SeededChance(seed.to_bytes(32, "big"), "scripted"))
-        self.state: State[Move, Event, View]
-        self.events: list[Event]
-        self.state, self.events = self.game.start(seats, chance)
+        self.name = NAME
         self.seats = seats
         self.options = dict(options)
+        self._begin(*self.game.start(seats, chance))
+
+    @classmethod
+    def from_record(cls, record: Record, moves: int | None = None) -> ScriptedMatch:
+        """Return the match of a record after its first `moves` moves; None: after all of them.
+
+        So a bot can be asked again: `choose(ScriptedMatch.from_record(record, 41).turn(0))`. Records
+        hold neither clocks nor refused claims. Raises `RecordError`.
+        """
+        match = cls.__new__(cls)
+        match.variant, match.options = record.variant, dict(record.options)
+        match.name, match.seats = MATCHES + record.match, seats_of(record)
+        match.game, state, events = start(record)
+        match._begin(state, events)
+        try:
+            for text in record.moves[:moves]:
+                match.apply(*parse_turn(match.game, text))
+        except PegboardError as error:
+            number = len(match.moves) + 1
+            raise RecordError(f"match {record.match}: move {number}, {text!r}: {error}") from error
+        return match
+
+    def _begin(self, state: State, events: Sequence[Any]) -> None:
+        self.state: State[Move, Event, View] = state
+        self.events: list[Event] = list(events)
         self.moves: list[tuple[Seat, Move]] = []
         self._questions: dict[Seat, tuple[int, Choices]] = {}  # how many so far, and the last
         self._narrowed: dict[Seat, Choices] = {}  # by refused claims
@@ -102,11 +127,11 @@ class ScriptedMatch:
                 self._narrowed[seat] = choices
 
     def turn(self, seat: Seat, turn_ms: int = MOVE_MS) -> Turn:
-        """Return what the seat is asked now. Raises `InvalidRequest` where it is not asked."""
+        """Return what the seat is asked now. Raises `InvalidRequest` if it is not asked."""
         if seat not in self.state.to_act():
             raise InvalidRequest(f"seat {seat} is not asked; {self.state.to_act()} are")
         data = turn_bytes(
-            seat_bytes(NAME, seat),
+            seat_bytes(self.name, seat),
             self._questions[seat][0],
             (turn_ms, None),
             self._narrowed[seat],
@@ -118,7 +143,7 @@ class ScriptedMatch:
 
     def info(self, seats: tuple[Seat, ...]) -> MatchInfo:
         """Return what a bot at these seats is told of the match."""
-        return MatchInfo(NAME, self.variant, seats, self.seats, self.options, 0, 0, MOVE_MS)
+        return MatchInfo(self.name, self.variant, seats, self.seats, self.options, 0, 0, MOVE_MS)
 
     def narrow(self, seat: Seat, refused: ClaimTooHigh | MustGoOut) -> None:
         """Let the seat be asked again, the range of its number narrowed by a refused claim."""

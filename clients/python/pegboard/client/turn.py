@@ -95,12 +95,16 @@ class Turn:
         """Return the lines of the view and one of the legal moves, by index; none if unreadable."""
         try:
             lines = self.view.text().splitlines()
-            moves = [f"{index} {move}" for index, move in enumerate(self.moves)]
+            moves = [
+                f"{index} {move}{self._range_text(index)}" for index, move in enumerate(self.moves)
+            ]
         except PegboardError:
             return []
-        number = self.number
-        bounds = "" if number is None else f"; ? from {number[0]} to {number[1]}"
-        return [*lines, f"legal moves: {', '.join(moves)}{bounds}"]
+        return [*lines, f"legal moves: {', '.join(moves)}"]
+
+    def _range_text(self, index: int) -> str:
+        bounds = self.number_of(index)
+        return "" if bounds is None else f" ({bounds[0]} to {bounds[1]})"
 
     @property
     def title(self) -> str:
