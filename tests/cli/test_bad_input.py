@@ -66,7 +66,6 @@ def assert_one_sentence(err: str) -> None:
 def test_odd_files_get_a_sentence(
     content: bytes, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Whatever a file holds, whatever reads it."""
     path = tmp_path / "odd"
     path.write_bytes(content)
     for command in COMMANDS:
@@ -136,6 +135,6 @@ def test_odd_arguments_get_a_sentence(
 
 
 def test_more_jokers_than_a_pack_has(capsys: pytest.CaptureFixture[str]) -> None:
-    """They are worth nothing, so no count would ever end them."""
+    """Such jokers are worth nothing, so a count of them would not end."""
     assert run(["peg", *["JK"] * 100_000, "--variant", "cribbage-jokers-zero"]) == 2
     assert "two jokers" in capsys.readouterr().err

@@ -128,7 +128,6 @@ def test_a_bad_file_gets_one_line_and_status_2(
 def test_a_file_that_is_no_text_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Bytes that are no UTF-8 are no crash."""
     path = tmp_path / "bytes"
     path.write_bytes(b"\xff\xfe\x00")
     for command in (["vectors"], ["replay"], ["tournament", "run"]):
@@ -137,7 +136,6 @@ def test_a_file_that_is_no_text_is_refused(
 
 
 def test_score_prints_the_contract_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """The keys of design and docs."""
     assert run(["score", "5C 5D 5H JS", "--starter", "5S", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "fifteens": 16,
@@ -202,7 +200,7 @@ def make_record(variant: str = "draw", target: str = "1") -> Record:
 
 
 def test_replay_tells_and_verifies(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """A true record passes, a forged one is named."""
+    """A true record passes; a forged one is named."""
     record = make_record()
     assert list(replay(record))
     path = tmp_path / "records.jsonl"
@@ -346,7 +344,7 @@ def test_a_turn_of_several_records_needs_a_match(
 
 
 def test_replay_draws_the_board(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """After every deal, where a board belongs to the game; the story is the same without."""
+    """After every deal of cribbage; the other lines are the same without the board."""
     record = make_record("cribbage", "61")
     path = tmp_path / "records.jsonl"
     path.write_text(record.to_json() + "\n", encoding="utf-8")
@@ -416,7 +414,7 @@ main()
 
 
 def test_the_reader_may_go_away() -> None:
-    """A closed pipe, as by `| head -1`, is no traceback."""
+    """A closed pipe, as with `| head -1`, gives no traceback."""
     command = [sys.executable, "-m", "pegboard.cli.main", "variants", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

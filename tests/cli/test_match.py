@@ -38,7 +38,7 @@ def serving(folder: str, *options: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """A server, at which a and b have played `over`, and nobody plays `open`."""
+    """A server at which a and b have played `over`; no bot plays `open`."""
     with (
         TemporaryDirectory(prefix="pegboard-") as folder,
         serving(folder, "--durability", "memory") as address,
@@ -227,10 +227,10 @@ def test_a_token_is_needed_where_the_server_has_some(
         TemporaryDirectory(prefix="pegboard-") as folder,
         serving(folder, "--durability", "memory", "--tokens", str(tokens)) as address,
     ):
-        where = ["--address", address]
-        assert run(["match", "list", *where, "--token", "my-token"]) == 0
+        options = ["--address", address]
+        assert run(["match", "list", *options, "--token", "my-token"]) == 0
         assert capsys.readouterr().out == "no matches\n"
-        assert run(["match", "list", *where]) == 2
+        assert run(["match", "list", *options]) == 2
         assert capsys.readouterr().err.count("\n") == 1
 
 

@@ -104,7 +104,7 @@ def test_json_is_exact_and_harmless(
 
 
 def test_replay_is_harmless(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Match, bots and detail of a record from a file; also where it cannot be verified."""
+    """Match, bots and detail of a record from a file; also if it cannot be verified."""
     fields = json.loads(make_record().to_json())
     fields["match"] = f"matches/{HOSTILE}"
     fields["bots"] = [HOSTILE, "bob"]
@@ -179,7 +179,7 @@ def test_a_table_for_a_pipe_is_as_wide_as_columns_says(width: int, tmp_path: Pat
 
 
 def test_the_reader_may_go_away_quietly() -> None:
-    """Also where all that is printed fits into the buffer; no words, the status of SIGPIPE."""
+    """Also if all the output fits into the buffer: nothing on standard error, the status of SIGPIPE."""
     for arguments in (["variants"], ["peg", "5"]):
         reading, writing = os.pipe()
         os.close(reading)
@@ -194,7 +194,7 @@ def test_the_reader_may_go_away_quietly() -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_a_full_disk_is_said() -> None:
-    """Exit status 2 and one line, once."""
+    """Exit status 2 and one line."""
     with Path("/dev/full").open("wb") as full:
         ended = subprocess.run([*COMMAND, "peg", "5"], stdout=full, stderr=subprocess.PIPE)
     assert ended.returncode == 2
@@ -210,7 +210,7 @@ def test_closed_streams_are_no_fault() -> None:
 
 
 def test_notes_go_on_without_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tournament is not lost with the terminal that showed it."""
+    """A tournament goes on after its terminal has closed."""
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "w", encoding="utf-8") as stream:

@@ -164,7 +164,7 @@ async def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
 
 
 async def test_a_slow_handshake_is_waited_for() -> None:
-    """A server that takes two seconds to say its first word is not given up and dialled again."""
+    """A server that takes two seconds to say its first word is dialled once."""
     dialled = 0
     answered = asyncio.Event()
 

@@ -106,7 +106,7 @@ def test_greedy_beats_random(variant: str, seats: int, least: float) -> None:
 
 
 def test_greedy_keeps_the_best_hand() -> None:
-    """Three fives and the Jack, with whatever starter."""
+    """Three fives and the Jack, with any starter."""
     hand = ["5C", "5D", "5H", "JS", "2C", "9D"]
     other = ["AC", "AD", "3H", "4S", "6C", "7D"]
     order = [card for pair in zip(hand, other, strict=True) for card in pair]
@@ -146,7 +146,7 @@ def test_greedy_pegs_the_most_and_then_the_highest() -> None:
 
 
 def test_greedy_draws_only_when_it_must() -> None:
-    """Along whole games: the heaviest tile that fits, a draw only where nothing else is listed."""
+    """Along whole games: the heaviest tile that fits, a draw only if nothing else is listed."""
     seen = set()
 
     def watched(turn: Any) -> int:
@@ -166,7 +166,7 @@ def test_greedy_draws_only_when_it_must() -> None:
 
 
 def test_greedy_claims_and_calls_what_is_there() -> None:
-    """Muggins between two greedy bots: nothing is ever left out or refused."""
+    """Muggins between two greedy bots: no claim is refused, no call finds points."""
     played = play_match("cribbage-muggins", [greedy.choose, greedy.choose], seed=3)
     assert not any(type(event).__name__ == "Called" for event in played.events)
 
@@ -174,7 +174,6 @@ def test_greedy_claims_and_calls_what_is_there() -> None:
 @pytest.mark.polyglot
 @pytest.mark.parametrize("variant", [*CATALOG])
 async def test_the_node_bot_plays_every_variant(variant: str) -> None:
-    """Written from the protos alone."""
     require_node_bot()
     seats = CATALOG[variant].game.seats[0]
     async with serving() as rig:

@@ -49,7 +49,6 @@ def scripted() -> ScriptedMatch:
 
 
 def test_a_scripted_match_is_dealt_and_played_as_told() -> None:
-    """The turn that a server would send."""
     match = scripted()
     turn = match.turn(0)
     assert turn.move_count == 15
@@ -71,7 +70,6 @@ def test_a_scripted_match_is_dealt_and_played_as_told() -> None:
     ids=["index", "bool", "pair", "number", "move"],
 )
 def test_what_a_bot_may_return(choice: Any) -> None:
-    """An index, an index and a number, a move."""
     turn = scripted().turn(0)
     (answer,) = play_pb2.PlayRequest.FromString(encode_choice(turn, choice)).answers
     assert (answer.match, answer.seat, answer.turn_id) == (turn.match, 0, 1)
@@ -86,7 +84,6 @@ def test_what_a_bot_may_return(choice: Any) -> None:
 
 @pytest.mark.parametrize("choice", [None, "5C", -1, 1 << 40, (1, 2, 3), (0, -1), 1.5, object()])
 def test_what_a_bot_may_not_return(choice: Any) -> None:
-    """One sentence that says what would do."""
     with pytest.raises(InvalidRequest, match="choose the index of a listed move"):
         encode_choice(scripted().turn(0), choice)
 
@@ -117,7 +114,7 @@ def test_random_choices_stay_within_the_range() -> None:
 
 
 def test_a_random_call_names_at_least_1() -> None:
-    """X-04: also beside plays that may claim 0, where the range of the turn begins at 0."""
+    """X-04: also beside plays that may claim 0."""
     play = match_pb2.GameMove(number_range=match_pb2.NumberRange(min=0, max=15))
     play.cribbage.play.card = 51  # type: ignore[assignment]
     call = match_pb2.GameMove(number_range=match_pb2.NumberRange(min=1, max=15))
@@ -141,7 +138,7 @@ def test_a_second_claim_too_high_stands_as_0() -> None:
     refused: list[int] = []
 
     def greedy(turn: Turn) -> Any:
-        """Claim all there can be, twice; what is needed where that is known to be there."""
+        """Claim all there can be, twice; or what is needed, if the minimum is above 0."""
         if turn.number is None or not isinstance(turn.moves[0], Claim | Play):
             return 0
         refused.append(turn.refused is not None)
@@ -156,7 +153,6 @@ def test_a_second_claim_too_high_stands_as_0() -> None:
 
 
 def test_a_played_match_ends_or_is_resigned() -> None:
-    """The in-process harness."""
     assert play_match("draw", [random_choice, random_choice], {"target": "20"}).outcome
     assert play_match("draw", [random_choice, lambda turn: RESIGN]).outcome is None
     with pytest.raises(IllegalMove, match="not among the choices"):
@@ -187,7 +183,6 @@ def test_turns_are_numbered_as_by_a_server() -> None:
 
 
 async def test_hooks_are_called() -> None:
-    """Started, events, ended."""
     heard: list[str] = []
     events: list[tuple[int, str]] = []
     over = asyncio.Event()
@@ -389,7 +384,6 @@ def test_a_bot_gives_up_with_one_line(address: str, token: str, line: str) -> No
 
 
 async def test_a_wrong_token_ends_a_bot() -> None:
-    """Coming back would be of no use."""
     async with serving() as rig:
         bot = bot_process(rig.address, "wrong", "run(lambda turn: 0)")
         _, err = await asyncio.to_thread(bot.communicate, timeout=PATIENCE_S)
@@ -399,7 +393,7 @@ async def test_a_wrong_token_ends_a_bot() -> None:
 
 
 async def test_a_newer_connection_ends_a_bot() -> None:
-    """The older process does not fight for the stream."""
+    """The older process does not connect again."""
     hello = "import sys; from pegboard.client import Bot\n"
     hello += (
         "class B(Bot):\n def choose(self, turn): print('asked', flush=True); return 0\nrun(B())"
@@ -417,7 +411,7 @@ async def test_a_newer_connection_ends_a_bot() -> None:
 
 
 async def test_an_author_sees_his_own_traceback() -> None:
-    """An exception in `choose` is the bot's end, and shows where it was."""
+    """The process ends, and prints the line of `choose` that raised."""
     async with serving() as rig:
         await rig.match("alice", "bob")
         bot = bot_process(rig.address, token_of("alice"), "run(lambda turn: turn.nonsense)")
@@ -429,7 +423,6 @@ async def test_an_author_sees_his_own_traceback() -> None:
 
 
 async def test_a_batch_has_a_choice_for_each_turn() -> None:
-    """One line that counts them."""
     code = "from pegboard.client import Bot\nclass B(Bot):\n"
     code += " def choose_batch(self, turns): return []\nrun(B())"
     async with serving() as rig:
@@ -513,7 +506,6 @@ def pending(pid: int, number: int) -> bool:
 
 
 async def test_an_odd_choice_ends_a_bot_with_one_line() -> None:
-    """It says what would do."""
     async with serving() as rig:
         await rig.match("alice", "bob")
         bot = bot_process(rig.address, token_of("alice"), "run(lambda turn: 'five')")
@@ -524,7 +516,7 @@ async def test_an_odd_choice_ends_a_bot_with_one_line() -> None:
 
 
 async def test_bots_come_back_to_a_server_that_was_killed(folder: Path) -> None:
-    """kill -9 in the middle of matches; the same command; the matches end as if nothing had been."""
+    """The server gets kill -9 during matches and is started again; all matches end normally."""
     address = f"unix:{folder / 's'}"
 
     def start() -> subprocess.Popen[str]:

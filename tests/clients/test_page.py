@@ -30,7 +30,6 @@ async def started(code: str, rig: Rig) -> asyncio.subprocess.Process:
 @pytest.mark.parametrize("code", SNIPPETS, ids=["kit", "bare"])
 @pytest.mark.parametrize("variant", ["cribbage", "draw"])
 async def test_a_bot_on_the_page_plays_a_match_to_its_end(code: str, variant: str) -> None:
-    """As it stands there, in a process of its own."""
     async with serving() as rig:
         rig.play("bob")
         bot = await started(code, rig)
@@ -45,7 +44,7 @@ async def test_a_bot_on_the_page_plays_a_match_to_its_end(code: str, variant: st
 
 @pytest.mark.parametrize("variant", CATALOG)
 async def test_the_bot_without_a_kit_finishes_every_variant(variant: str) -> None:
-    """Though it keeps nothing, also not the turns that it has answered."""
+    """It keeps nothing, not even the turns that it has answered."""
     async with serving() as rig:
         rig.play("bob")
         bot = await started(SNIPPETS[1], rig)
@@ -60,14 +59,12 @@ async def test_the_bot_without_a_kit_finishes_every_variant(variant: str) -> Non
 
 
 def test_both_bots_are_short() -> None:
-    """Fifteen lines that do something."""
     assert len(SNIPPETS) == 2
     for code in SNIPPETS:
         assert len([line for line in code.splitlines() if line.strip()]) <= 15
 
 
 def test_every_rejection_and_every_field_is_on_the_page() -> None:
-    """The page follows the contract."""
     for value in play_pb2.RejectionReason.keys()[1:]:
         assert value.removeprefix("REJECTION_REASON_") in TEXT
     for message in (play_pb2.Hello, play_pb2.PlayResponse):

@@ -1,4 +1,4 @@
-"""The `pegboard` command. `main` says what there is; every other module is one command."""
+"""The `pegboard` command. `main` is its entry, `commands` lists what each command takes."""
 
 import sys
 

@@ -25,7 +25,7 @@ def cribbage_rules(variant: str) -> Cribbage:
 
 
 def parse_cards(words: Sequence[str]) -> tuple[Card, ...]:
-    """Read cards, whether in one argument or several. Raises `NotationError`."""
+    """Read cards, given in one argument or in several. Raises `NotationError`."""
     return tuple(parse_card(word) for text in words for word in text.replace(",", " ").split())
 
 

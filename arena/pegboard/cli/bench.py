@@ -14,7 +14,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "bench"
 def run_benchmarks(name: str | None, quick: bool) -> int:
     """Run one benchmark, or all in order; return the first exit status that is not 0.
 
-    Raises `InvalidRequest` for an unknown name, and where there is no source tree.
+    Raises `InvalidRequest` for an unknown name, and if there is no source tree.
     """
     programs = {path.stem: path for path in sorted(FOLDER.glob("[a-z]*.py"))}
     if not programs:

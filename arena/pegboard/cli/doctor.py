@@ -48,7 +48,7 @@ TOOLS = (
 
 
 def examine(as_json: bool) -> int:
-    """Print all findings; return 1 where something that is needed does not work."""
+    """Print all findings; return 1 if something that is needed does not work."""
     found = list(findings())
     if as_json:
         print_json([finding._asdict() for finding in found])
@@ -85,7 +85,7 @@ def examine_library(name: str) -> Finding:
 
 
 def attempt(name: str, action: Callable[[], str], advice: str) -> Finding:
-    """Do something that needs the operating system's leave, and tell how it went."""
+    """Do something that the operating system may refuse, and report the outcome."""
     try:
         return Finding(name, True, False, action())
     except OSError as error:
@@ -109,7 +109,7 @@ def open_tcp_socket() -> str:
 
 
 def write_temporary_file() -> str:
-    """Write a file where temporary files go."""
+    """Write a temporary file."""
     with tempfile.TemporaryFile() as file:
         file.write(b"probe")
     free = shutil.disk_usage(tempfile.gettempdir()).free

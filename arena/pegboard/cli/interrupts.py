@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first asks for an end in good order, the second ends the process at once.
+"""Ctrl-C and SIGTERM: the first stops a tournament in good order, the second ends the process at once.
 
 Signals are read from a socket by a thread of its own, so that the second one also works while the
 main thread computes a long table, writes files, or waits for something outside an event loop.
@@ -35,7 +35,7 @@ class Interrupts:
     def __enter__(self) -> Interrupts:
         self._old_wakeup = signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
         for number in _NUMBERS:
-            # The handler itself does nothing: having one makes Python write to the socket.
+            # The handler does nothing, but only with a handler does Python write to the socket.
             self._old[number] = signal.signal(number, lambda *_: None)
         threading.Thread(target=self._listen, name="interrupts", daemon=True).start()
         return self
@@ -65,4 +65,4 @@ class Interrupts:
             return
         if sys.stderr is not None and sys.stderr.isatty():
             os.write(2, _SHOW_CURSOR)  # a live display may have hidden it
-        os._exit(EXIT_INTERRUPTED)  # the reaper kills what runs, nothing written is lost
+        os._exit(EXIT_INTERRUPTED)  # the reaper process kills the bots; all that was written stays

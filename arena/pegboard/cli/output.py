@@ -18,13 +18,13 @@ def print_json(value: Any) -> None:
 
 
 def print_line(text: str) -> None:
-    """Print one line that may hold text of others."""
+    """Print one line, with control characters of other people's text escaped."""
     print(shown(text))
 
 
 def print_table(table: Sequence[Column]) -> None:
     """Print a table that fits the terminal, or COLUMNS."""
-    from rich.console import Console  # `score` and `peg` need none of rich
+    from rich.console import Console  # imported here: `score` and `peg` do not need rich
 
     from pegboard.runner.columns import fitted
 

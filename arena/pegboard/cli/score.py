@@ -27,7 +27,7 @@ PARTS = {
 def show_score(
     hand: Sequence[str], starter: str | None, crib: bool, variant: str, as_json: bool
 ) -> None:
-    """Print the score. Raises `InvalidRequest` where the cards make no hand of the variant."""
+    """Print the score. Raises `InvalidRequest` if the cards do not make a hand of the variant."""
     game = cribbage_rules(variant)
     cards = parse_cards(hand)
     turned = NO_CARD if starter is None else parse_cards([starter])[0]
@@ -65,7 +65,7 @@ def refuse_wrong_size(count: int, variant: str, form: str, crib: bool) -> None:
 
 
 def refuse_repeated(cards: Sequence[Card]) -> None:
-    """Raise `InvalidRequest` where a card other than a joker is there twice."""
+    """Raise `InvalidRequest` if a card other than a joker is given twice."""
     for card in cards:
         if card != JOKER and cards.count(card) > 1:
             raise InvalidRequest(f"{card_text(card)} is there twice")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def run_server(settings: ServeSettings) -> None:
     """Host matches until told to stop. Raises `InvalidRequest` or `StoreError`."""
     wait_directly()
-    from pegboard.service.app import serve  # imports grpc, which reads what was just set
+    from pegboard.service.app import (
+        serve,  # imports grpc, which reads the variable that was just set
+    )
 
     uvloop.run(serve(settings))

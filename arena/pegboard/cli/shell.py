@@ -23,7 +23,7 @@ def run_and_exit(arguments: list[str]) -> NoReturn:
     settle_streams()
     status = run(arguments)
     try:
-        sys.stdout.flush()  # here, where a sentence can still be said: not when Python ends
+        sys.stdout.flush()  # when Python ends, an error could no longer be reported in one line
     except OSError as error:
         status = fail_os(error)
     sys.exit(status)
@@ -35,7 +35,7 @@ def run(arguments: list[str]) -> int:
         refuse_nul(arguments)
         status = app(arguments, prog_name="pegboard", standalone_mode=False)
     except TyperException as error:
-        if error.format_message().startswith("Usage:"):  # no command at all: show what there is
+        if error.format_message().startswith("Usage:"):  # no command was given: show all of them
             print(error.format_message(), file=sys.stderr)
             return EXIT_USAGE
         return fail(usage_sentence(error, arguments))
@@ -63,7 +63,7 @@ def fail(*sentences: str) -> int:
 
 
 def refuse_nul(arguments: list[str]) -> None:
-    """Raise `InvalidRequest` for a NUL: no name of a file, card or variant has one."""
+    """Raise `InvalidRequest` for a NUL: names of files, cards and variants cannot hold it."""
     if any("\0" in argument for argument in arguments):
         raise InvalidRequest("an argument has a NUL character in it; leave it out")
 
@@ -85,12 +85,12 @@ def command_names() -> list[str]:
 def fail_os(error: OSError) -> int:
     """Return the exit status for a file that cannot be used, after a sentence.
 
-    A reader that has gone, as by `| head`, is no fault and gets no sentence.
+    A reader that has gone, as with `| head`, is not a fault and gets no sentence.
     """
     if isinstance(error, BrokenPipeError):
         lead_nowhere(sys.stdout)
         return EXIT_READER_GONE
     if error.filename is None:
-        lead_nowhere(sys.stdout)  # what could not be written would be tried again at the end
+        lead_nowhere(sys.stdout)  # Python would try at its end to write the rest again
     where = f"{error.filename}: " if error.filename else ""
     return fail(f"{where}{error.strerror or error}")

@@ -29,7 +29,7 @@ def default_folder(file: Path) -> Path:
 def run(file: Path, out: Path | None, as_json: bool, fresh: bool = False) -> int:
     """Play or continue a tournament; return the exit status.
 
-    With `fresh` what an earlier run has left in the folder is set aside, and all is played anew.
+    With `fresh` the files of an earlier run in the folder are set aside, and every match is new.
     """
     plan = load(file)
     reporter = make_reporter(json=as_json)
@@ -47,7 +47,7 @@ def play(tournament: Tournament, reporter: Reporter) -> int:
         reporter.note("stopping; once more kills at once")
         tournament.stop()
 
-    # Not uvloop: it starts processes by fork, which gRPC takes note of; asyncio uses vfork.
+    # Not uvloop: it starts processes by fork, for which gRPC has handlers; asyncio uses vfork.
     with Interrupts(interrupted), asyncio.Runner() as runner:
         return EXIT_STATUS[runner.run(tournament.play())]
 

@@ -13,7 +13,7 @@ SOURCE_PAGES = Path(__file__).resolve().parents[3] / "docs" / "rules"
 
 
 def show_catalog(as_json: bool) -> None:
-    """Print a line a variant."""
+    """Print one line for each variant."""
     if as_json:
         print_json([describe(variant) for variant in catalog.CATALOG.values()])
         return
@@ -58,7 +58,7 @@ def describe(variant: catalog.Variant) -> dict[str, object]:
 
 
 def allowed(option: Option) -> str:
-    """Return the values that an option can have in brackets, or nothing where its help says them."""
+    """Return the values that an option can have in brackets, or nothing if its help says them."""
     numbers = [f"{option.low} to {option.high}"] if option.high > option.low else []
     values = [*option.values, *numbers]
     return f" ({', '.join(values)})" if values else ""

@@ -5,7 +5,7 @@
     unix:/path            a Unix socket; also unix:relative/path and unix:///path
 
 The path of a Unix socket is written as it is. gRPC reads a target as a URI, in which `%`, `#` and `?`
-have a meaning of their own, so they are escaped here and nowhere else.
+have a meaning of their own; only this module escapes them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HOST_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[^\s:/?#@\[\]%]+):(?P<p
 
 
 class Address(NamedTuple):
-    """`target` is gRPC's; `secure`: TLS; `local`: this machine, where no proxy stands between."""
+    """`target` is gRPC's; `secure`: TLS; `local`: this machine, which is dialled without a proxy."""
 
     target: str
     secure: bool
@@ -34,7 +34,7 @@ class Address(NamedTuple):
 
 
 def parse_address(text: str) -> Address:
-    """Read an address. Raises `InvalidRequest` for one of another shape."""
+    """Read an address. Raises `InvalidRequest` for text of another shape."""
     if not text.isprintable():
         raise InvalidRequest(f"the address {text!r} has characters in it that cannot be printed")
     if text.startswith("unix:"):

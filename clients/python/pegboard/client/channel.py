@@ -40,7 +40,7 @@ def open_channel(address: str = "") -> grpc.aio.Channel:
     target, secure, local = parse_address(
         address or os.environ.get("PEGBOARD_ADDRESS", "") or DEFAULT_ADDRESS
     )
-    # A proxy of the environment is for other machines: it cannot reach this one's loopback.
+    # A proxy named in the environment cannot reach the loopback of this machine.
     options = [*_OPTIONS, ("grpc.enable_http_proxy", 0)] if local else _OPTIONS
     if secure:
         return grpc.aio.secure_channel(target, grpc.ssl_channel_credentials(), options)
@@ -48,7 +48,7 @@ def open_channel(address: str = "") -> grpc.aio.Channel:
 
 
 def error_from(failure: grpc.aio.AioRpcError) -> PegboardError:
-    """Return the error class that the server raised, or `Unavailable` where there is no server."""
+    """Return the error class that the server raised, or `Unavailable` if no server answers."""
     details: bytes | None = None
     for key, value in failure.trailing_metadata() or ():
         if key == STATUS_KEY and isinstance(value, bytes):

@@ -35,7 +35,7 @@ BATCH_LIMIT = 1000
 
 
 TimeSpan: TypeAlias = tuple[datetime | None, datetime | None]
-"""From the first time, included, to the second, excluded; None is no bound, no zone is UTC."""
+"""From the first time, included, to the second, excluded; None sets no bound, no zone means UTC."""
 
 ANY_TIME: TimeSpan = (None, None)
 

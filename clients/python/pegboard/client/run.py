@@ -42,7 +42,9 @@ def run(
     sets unless it is None).
     """
     wait_directly()
-    from pegboard.client.session import BotClient  # imports grpc, which reads what was just set
+    from pegboard.client.session import (
+        BotClient,  # imports grpc, which reads the variable that was just set
+    )
 
     token = token or os.environ.get("PEGBOARD_TOKEN", "")
     try:
@@ -58,7 +60,7 @@ def run(
     except PegboardError as error:
         say(str(error))
         sys.exit(1)
-    except Exception as error:  # the bot's own: its author wants to see where
+    except Exception as error:  # raised by the bot's own code
         print_error(error)
         sys.exit(1)
 
@@ -84,7 +86,7 @@ async def _play(client: BotClient) -> None:
             loop.call_later(STOP_S, playing.cancel)
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
-        # Not `add_signal_handler`: a bot in an endless `choose` never comes back to the loop.
+        # Not `add_signal_handler`, which needs the event loop: an endless `choose` blocks it.
         nonlocal told
         if told:
             signal.signal(number, signal.SIG_DFL)

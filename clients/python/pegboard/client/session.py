@@ -37,14 +37,14 @@ from pegboard.wire.records import read_result
 METHOD = "/pegboard.v1.PlayService/Play"
 PROTOCOL_VERSION = 1
 FLUSH_S = 0.005
-"""A batch that takes longer is answered in parts, so that the others' turns come meanwhile."""
+"""A batch that takes longer is answered in parts, so that opponents get their turns meanwhile."""
 
 ANSWERS_AT_ONCE = 256
 """Answers in one message: a server takes 256 KiB, and answers the first while the rest comes."""
 
 BACKOFF_FIRST_S, BACKOFF_MOST_S = 0.1, 5.0
 REMARK_S = 2.0
-"""Who waits longer than this for a server says so."""
+"""A bot that waits longer than this for a server prints a line."""
 
 SILENCE_BEATS = 3
 
@@ -66,14 +66,14 @@ class PlayStream:
         self._call = call
         self._token = token
         self._infos: dict[str, MatchInfo] = {}
-        self._refused: dict[tuple[str, int, int], Refused] = {}  # their turns come (again)
+        self._refused: dict[tuple[str, int, int], Refused] = {}  # turns that come again
         self._waiting: list[Turn] = []
         self._resigned: list[Turn] = []
         self._heartbeat = 0
         self._wake = asyncio.Event()
         self._writing = asyncio.Lock()
         self._ended = False
-        self._beats = -1  # heartbeats without a word since reading began; -1: not reading
+        self._beats = -1  # heartbeats without a message since the read began; -1: not reading
         self._timer: asyncio.TimerHandle | None = None
         self._silence: Silent | None = None
         self.welcome: play_pb2.Welcome | None = None
@@ -90,7 +90,7 @@ class PlayStream:
             failure = await self._status()
         except grpc.aio.AioRpcError as error:
             failure = error_from(error)
-        except asyncio.InvalidStateError:  # written to after the server ended the call
+        except asyncio.InvalidStateError:  # the write came after the server ended the call
             failure = await self._status()
         except asyncio.CancelledError:
             if self._silence is None:
@@ -98,7 +98,9 @@ class PlayStream:
         finally:
             if self._timer is not None:
                 self._timer.cancel()
-        failure = self._silence or failure  # whatever came of it, we have cancelled the call
+        failure = (
+            self._silence or failure
+        )  # `_beat` cancelled the call, so what it raised says nothing
         if failure is not None:
             raise failure
 
@@ -139,9 +141,9 @@ class PlayStream:
         return response
 
     def _beat(self) -> None:
-        """Called at every heartbeat: end the call when reading has brought nothing for too many.
+        """Count a heartbeat; end the call after SILENCE_BEATS of them without a message.
 
-        One timer a stream: a timeout around every read would cost more than reading.
+        A stream has one timer: a timeout around every read would cost more than the read.
         """
         if self._beats >= 0:
             self._beats += 1
@@ -214,7 +216,7 @@ class PlayStream:
             self._wake.set()
 
     async def _write_alone(self, data: bytes) -> None:
-        """Write what no other task writes meanwhile: gRPC ends a call with two writes at a time."""
+        """Write while no other task writes: gRPC ends a call that has two writes at a time."""
         async with self._writing:
             await self._call.write(data)
 
@@ -225,7 +227,7 @@ class PlayStream:
         return encode_choice(turn, choice)
 
     def _rest(self) -> bytes:
-        """What is to be said beside answers: resignations, the heartbeat."""
+        """Return what a message holds beside answers: resignations and the heartbeat."""
         if not self._heartbeat and not self._resigned:
             return b""
         request = play_pb2.PlayRequest(heartbeat=self._heartbeat)
@@ -353,7 +355,7 @@ def match_info(started: play_pb2.MatchStarted) -> MatchInfo:
 class BotClient:
     """A bot that stays connected: what `run` runs, for programs with an event loop of their own.
 
-    `remark` is told, once for each loss, that the server is not there and is waited for.
+    `remark` gets one sentence for each lost server that the client waits for.
     """
 
     def __init__(
@@ -376,7 +378,7 @@ class BotClient:
         self._timer: asyncio.TimerHandle | None = None
 
     async def play(self) -> None:
-        """Play until `stop`. Raises the `PegboardError` for which coming back is of no use."""
+        """Play until `stop`. Raises the `PegboardError` after which a new connection cannot help."""
         async with open_channel(self._address) as channel:
             method: Any = channel.stream_stream(
                 METHOD, response_deserializer=play_pb2.PlayResponse.FromString
@@ -417,7 +419,7 @@ class BotClient:
                 f"no server at {self._where()} for {self._patience_s:g} s ({error});"
                 " is `pegboard serve` running there?"
             ) from None
-        # Jitter, so that the bots of a server that restarts do not all come at once.
+        # Jitter spreads the reconnections of all bots of a server that restarts.
         await self._pause(self._backoff_s * random.uniform(0.5, 1.5))  # noqa: S311
         self._backoff_s = min(self._backoff_s * 2, BACKOFF_MOST_S)
 

@@ -46,7 +46,7 @@ NO_OPTIONS: Mapping[str, str] = {}
 
 
 class ScriptedMatch:
-    """A match that is dealt and played as the test says.
+    """A match that whose deals and moves the test gives.
 
     `orders` gives the first cards or tiles of a deal by its label (docs/deals.md), as text; what
     is not given comes from `seed`. Raises `PegboardError` for an unknown variant,
@@ -94,8 +94,10 @@ class ScriptedMatch:
         self.state: State[Move, Event, View] = state
         self.events: list[Event] = list(events)
         self.moves: list[tuple[Seat, Move]] = []
-        self._questions: dict[Seat, tuple[int, Choices]] = {}  # how many so far, and the last
-        self._narrowed: dict[Seat, Choices] = {}  # by refused claims
+        self._questions: dict[
+            Seat, tuple[int, Choices]
+        ] = {}  # their number so far, and the last one
+        self._narrowed: dict[Seat, Choices] = {}  # choices whose range refused claims have narrowed
         self._ask()
 
     def play(self, *moves: str) -> list[Event]:
@@ -181,7 +183,7 @@ def play_match(
 ) -> PlayedMatch:
     """Play a match to its end, a bot at each seat.
 
-    Raises `IllegalMove` where a bot's choice is none, naming the turn; claims are refused, asked for
+    Raises `IllegalMove`, which names the turn, if a choice is not legal; claims are refused, asked for
     again and taken as 0 as a server does it (X-19).
     """
     match = ScriptedMatch(variant, len(bots), options=options, seed=seed)
@@ -197,7 +199,7 @@ def play_match(
 
 
 def _ask(match: ScriptedMatch, turn: Turn, player: Bot) -> bool:
-    """Let a bot answer a turn; False where it resigns."""
+    """Let a bot answer a turn; return False if it resigns."""
     overclaimed = False
     while True:
         choice = player.choose_batch([turn])[0] if player.choose_batch else player.choose(turn)
@@ -220,7 +222,7 @@ def _ask(match: ScriptedMatch, turn: Turn, player: Bot) -> bool:
 
 
 def _stands(match: ScriptedMatch, turn: Turn, error: ClaimTooHigh | MustGoOut) -> bool:
-    """Let a second claim that is too high stand as a claim of 0, where that is not too low (X-05)."""
+    """Let a second claim that is too high stand as a claim of 0, if 0 is not too low (X-05)."""
     if not isinstance(error, ClaimTooHigh):
         return False
     try:
