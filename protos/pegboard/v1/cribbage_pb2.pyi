@@ -639,7 +639,7 @@ class CribbageView(google.protobuf.message.Message):
     """The seat that deals."""
     crib_owner: builtins.int
     """The seat for which the crib counts: the dealer, or the winner of the auction. Unset during the
-    auction.
+    auction, and in squares, which has no crib.
     """
     starter: Global___Card.ValueType
     """The starter; unset until it is turned."""

@@ -244,7 +244,7 @@ def _table_bytes(
     game: int,
     deal: int,
     dealer: int,
-    crib_owner: int,
+    crib_owner: int | None,
     games_won: tuple[int, ...],
     match_points: tuple[int, ...],
     seats_to_act: tuple[int, ...],
@@ -255,7 +255,7 @@ def _table_bytes(
         game=game,
         deal=deal,
         dealer=dealer,
-        crib_owner=None if phase == Phase.BID else crib_owner,
+        crib_owner=crib_owner,
         games_won=games_won,
         match_points=match_points,
         seats_to_act=seats_to_act,
@@ -322,7 +322,7 @@ def view_bytes(view: CribbageView) -> bytes:
         )
     if said_go:
         parts += _K_SAID_GO, packed(said_go)
-    if second_hand or bid or bidder or counting or grid or next_card >= 0:
+    if second_hand or bid or counting or grid or next_card >= 0:
         parts.append(_variant_bytes(second_hand, bid, bidder, counting, grid, next_card))
     if passed or count_over or shown or seen:
         parts.append(_told_bytes(passed, count_over, shown, seen))
@@ -332,8 +332,8 @@ def view_bytes(view: CribbageView) -> bytes:
 
 def _variant_bytes(
     second_hand: tuple[Card, ...],
-    bid: int,
-    bidder: int,
+    bid: int | None,
+    bidder: int | None,
     counting: Counting | None,
     grid: tuple[Card, ...],
     next_card: Card,
@@ -342,7 +342,7 @@ def _variant_bytes(
     payload = b""
     if second_hand:
         payload += _K_SECOND + _packed_cards(second_hand)
-    if bid:
+    if bid is not None and bidder is not None:
         payload += _VIEW["bid"] + varint(bid) + _VIEW["bidder"] + VARINT[bidder]
     if counting:
         payload += _counting_bytes(counting)
@@ -402,7 +402,7 @@ def read_view(message: pb.CribbageView) -> CribbageView:
         game=message.game,
         deal=message.deal,
         dealer=message.dealer,
-        crib_owner=message.crib_owner if message.HasField("crib_owner") else message.dealer,
+        crib_owner=message.crib_owner if message.HasField("crib_owner") else None,
         scores=tuple(message.scores),
         rear_pegs=tuple(message.rear_pegs),
         games_won=tuple(message.games_won),
@@ -415,8 +415,8 @@ def read_view(message: pb.CribbageView) -> CribbageView:
         count_cards=_read_played(message.count_cards),
         count=message.count,
         said_go=tuple(message.said_go),
-        bid=message.bid,
-        bidder=message.bidder,
+        bid=message.bid if message.HasField("bid") else None,
+        bidder=message.bidder if message.HasField("bidder") else None,
         counting=_read_counting(message.counting) if message.HasField("counting") else None,
         grid=tuple([_maybe(number) for number in message.grid]),
         next_card=_maybe(message.next_card),

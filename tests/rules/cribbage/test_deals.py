@@ -198,8 +198,10 @@ def test_the_auction_asks_the_dealer_though_all_passed(script: Script) -> None:
     assert table.state.choices(2).number == (1, 121)
     table.do("2 PASS", "0 PASS")
     assert table.state.to_act() == (1,)
+    assert table.state.view(1).crib_owner is None
     assert table.do("1 PASS") == ["BID 1 0", "SOLD 1 0"]
     assert table.state.view(None).crib_owner == 1
+    assert table.state.view(None).bid is None
 
 
 def test_the_auction_goes_round_until_one_is_left(script: Script) -> None:

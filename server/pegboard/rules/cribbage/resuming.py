@@ -62,14 +62,14 @@ def _table(deal: Deal, layout: Layout, chance: Chance) -> Table:
     table.game, table.deal, table.pack = view.game, view.deal, view.deal
     table.dealer = view.dealer
     table.first_dealer = (view.dealer - (view.deal - 1)) % setup.seats
-    table.crib_owner = view.crib_owner
+    table.crib_owner = view.dealer if view.crib_owner is None else view.crib_owner
     table.over = view.phase == Phase.OVER
     table.scores = list(view.scores)
     table.rear_pegs = list(view.rear_pegs)
     table.games_won = list(view.games_won)
     table.match_points = list(view.match_points)
     table.clear()
-    table.bid, table.bidder = view.bid, view.bidder
+    table.bid, table.bidder = view.bid or 0, view.bidder or 0
     table.starter, table.grid = view.starter, view.grid
     table.played = list(deal.plays)
     _lay_out(deal, layout, table)

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from pegboard.rules.cards import PACK, PACK_WITH_JOKERS, Card
 from pegboard.rules.cribbage import joker_rules, options
-from pegboard.rules.cribbage.forms import FORMS, NINE_CARD, Deal, Form
+from pegboard.rules.cribbage.forms import FORMS, NINE_CARD, SQUARES, Deal, Form
 from pegboard.rules.cribbage.scoring.show import NO_JOKERS, PLAIN, WILD, ShowRules
 from pegboard.rules.game import Seat
 from pegboard.rules.versions import EDITION, Edition
@@ -36,6 +36,7 @@ class Setup:
         "fives",
         "form",
         "game",
+        "has_crib",
         "joker_rules",
         "labels_by_game",
         "lefts",
@@ -58,6 +59,7 @@ class Setup:
         self.game = game
         self.seats = seats
         self.form: Form = FORMS[game.form]
+        self.has_crib = self.form.name != SQUARES
         self.auto_go: bool = game.auto_go
         self.fives: bool = game.discard_fives
         self.play_once: bool = self.form.play_once

@@ -17,6 +17,7 @@ from pegboard.rules.cribbage.view import CribbageView, Phase
 from pegboard.rules.game import Chance, Choices, Outcome, Seat, from_row
 
 _view_of: Final = from_row(CribbageView)
+_BID: Final = Phase.BID
 
 
 class CribbageState:
@@ -122,7 +123,7 @@ class CribbageState:
                 table.game,
                 table.deal,
                 table.dealer,
-                table.crib_owner,
+                None if phase.name is _BID or not table.setup.has_crib else table.crib_owner,
                 tuple(table.scores),
                 tuple(table.rear_pegs),
                 tuple(table.games_won),
@@ -135,8 +136,8 @@ class CribbageState:
                 running,
                 phase.count(),
                 phase.said_go(),
-                table.bid,
-                table.bidder,
+                table.bid or None,
+                table.bidder if table.bid else None,
                 phase.counting(),
                 table.grid,
                 phase.next_card(),

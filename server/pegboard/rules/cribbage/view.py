@@ -50,19 +50,20 @@ class Counting(NamedTuple):
 class CribbageView(NamedTuple):
     """All that one seat, or a spectator, can see.
 
-    `scores`, `rear_pegs`, `games_won`, `match_points` are by side. `passed` are the seats that are out
-    of the auction. `count_over`: the running count has ended and its last claim or calls are awaited.
-    `shown` has the hands laid open so far in a manual show, in the order of counting. `seen` has what
-    only this seat knows and holds no more: the cards that it gave to its partner (Canadian doubles),
-    what the others had laid into the crib (the lone seat of lone-crib), the cards of earlier deals from
-    this pack (solitaire).
+    `scores`, `rear_pegs`, `games_won`, `match_points` are by side. `crib_owner` is None during the
+    auction and in squares, which has no crib; `bid` and `bidder` are None without a bid. `passed` are
+    the seats that are out of the auction. `count_over`: the running count has ended and its last claim
+    or calls are awaited. `shown` has the hands laid open so far in a manual show, in the order of
+    counting. `seen` has what only this seat knows and holds no more: the cards that it gave to its
+    partner (Canadian doubles), what the others had laid into the crib (the lone seat of lone-crib), the
+    cards of earlier deals from this pack (solitaire).
     """
 
     phase: Phase
     game: int
     deal: int
     dealer: Seat
-    crib_owner: Seat
+    crib_owner: Seat | None
     scores: tuple[int, ...]
     rear_pegs: tuple[int, ...]
     games_won: tuple[int, ...]
@@ -75,8 +76,8 @@ class CribbageView(NamedTuple):
     count_cards: tuple[PlayedCard, ...]
     count: int  # type: ignore[assignment]  # hides tuple.count, which has no use here
     said_go: tuple[Seat, ...]
-    bid: int
-    bidder: Seat
+    bid: int | None
+    bidder: Seat | None
     counting: Counting | None
     grid: tuple[Card, ...]
     next_card: Card
