@@ -80,7 +80,7 @@ async def test_everything_in_a_message_is_charged(data: bytes) -> None:
         await again.send(hello=play_pb2.Hello(token=token_of("zoe"), protocol_version=1))
         assert isinstance(await again.end(), errors.TooManyRequests)
         other = rig.wire(token_of("alice"))
-        assert (await other.hello()).bot == "alice", "another bot has its own"
+        assert (await other.hello()).bot == "bots/alice", "another bot has its own"
 
 
 async def test_single_calls_use_the_same_allowance() -> None:
@@ -167,7 +167,7 @@ async def test_streams_without_hello_are_bounded() -> None:
             await until(partial(is_greeting, rig, number))
         last = rig.wire()
         assert isinstance(await silent[0].end(), errors.TooManyRequests)
-        assert (await rig.wire(token_of("alice")).hello()).bot == "alice"
+        assert (await rig.wire(token_of("alice")).hello()).bot == "bots/alice"
         for wire in (*silent, last):
             wire.call.cancel()
 
@@ -247,8 +247,8 @@ async def test_long_fields_of_a_spec_are_refused() -> None:
     """With the name of the field."""
     async with serving() as rig, rig.organiser() as organiser:
         for request, words in (
-            (new_match("v" * 10_000, ["alice", "bob"]), "variant has 10000 characters"),
-            (new_match("draw", ["alice", "b" * 10_000]), "the name of a bot has 10000"),
+            (new_match("v" * 10_000, ["alice", "bob"]), "variant has 10009 characters"),
+            (new_match("draw", ["alice", "b" * 10_000]), "the name of a bot has 10005"),
             (new_match("draw", ["alice"] * 5_000), "at most 16 bots"),
             (new_match("draw", ["alice", "bob"], label="l" * 201), "label has 201"),
             (new_match("draw", ["alice", "bob"], options={"k" * 999: "1"}), "key of an option"),
