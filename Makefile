@@ -12,7 +12,7 @@ BUSY ?= 8
 # What the contract must stay compatible with: main as it was before this branch or commit.
 AGAINST ?= $(shell git rev-parse --verify -q origin/main~1 || git rev-parse --verify -q main~1 || git rev-parse HEAD)
 
-.PHONY: demo picture all-variants test stress test-long test-oracle test-polyglot test-compiled compiled check breaking protos bench lock clean
+.PHONY: demo picture all-variants test stress test-long test-oracle test-polyglot test-compiled compiled check breaking protos protos-languages bench lock clean
 
 demo: $(STAMP) $(NODE_STAMP)  ## play the quickstart tournament and verify its records
 	$(BIN)/pegboard tournament run examples/quickstart.toml
@@ -59,6 +59,9 @@ breaking: $(STAMP)        ## the contract stays compatible with that of AGAINST
 
 protos: $(STAMP)          ## regenerate the Python code of the contract
 	$(BIN)/python protos/generate.py
+
+protos-languages: $(STAMP) ## generate and compile the contract in Go, Rust, Java, TypeScript, C++, C#
+	$(BIN)/python protos/languages.py $(LANGUAGES)
 
 bench: $(STAMP) $(COMPILED_STAMP)  ## all benchmarks, pure and compiled, each with its reference in the same run
 	$(BIN)/pegboard bench $(QUICK)
