@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 from google.protobuf import json_format
 
+from pegboard.cli.replay import _what_came
 from pegboard.cli.shell import run
+from pegboard.client.testing import ScriptedMatch, play_match, random_choice
 from pegboard.rules import catalog
 from pegboard.rules.record import Record, events_digest, replay
 from pegboard.rules.results import Result, Termination
@@ -421,3 +423,29 @@ def test_the_reader_may_go_away() -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_turn_that_another_seat_ended_is_told_as_that() -> None:
+    """In muggins a play or a call closes the turns of other seats that might have called."""
+    played = play_match("cribbage-muggins", [random_choice] * 3, seed=3)
+    moves = tuple(f"{seat} {move}" for seat, move in played.moves)
+    record = replace(
+        make_record(),
+        variant="cribbage-muggins",
+        options={},
+        bots=("ann", "bob", "cat"),
+        nonce="scripted",
+        seed=(3).to_bytes(32, "big"),
+        moves=moves,
+    )
+    ended = []
+    for before in range(60):
+        match = ScriptedMatch.from_record(record, before)
+        for seat in match.state.to_act():
+            line = _what_came(record, ScriptedMatch.from_record(record, before), seat)
+            if line.endswith("ended the turn"):
+                ended.append(line)
+                assert not line.split(", ")[1].startswith(f"{seat} ")
+            else:
+                assert line.startswith(f"> {seat} ")
+    assert ended
