@@ -10,9 +10,8 @@ NODE_STAMP := $(NODE_BOT)/node_modules/.installed
 WORKERS ?= 2
 BUSY ?= 8
 # What the contract must stay compatible with: main as it was before this branch or commit.
-AGAINST ?= $(shell git rev-parse --verify -q origin/main~1 || git rev-parse --verify -q main~1 || git rev-parse HEAD)
 
-.PHONY: demo picture all-variants test stress test-long test-oracle test-polyglot test-compiled compiled check breaking protos protos-languages bench lock clean
+.PHONY: demo picture all-variants test stress test-long test-oracle test-polyglot test-compiled compiled check breaking frozen protos protos-languages bench lock clean
 
 demo: $(STAMP) $(NODE_STAMP)  ## play the quickstart tournament and verify its records
 	$(BIN)/pegboard tournament run examples/quickstart.toml
@@ -54,8 +53,11 @@ check: $(STAMP)           ## style, types, contract
 	$(BIN)/python protos/generate.py --check
 	$(BIN)/pytest tests/test_architecture.py
 
-breaking: $(STAMP)        ## the contract stays compatible with that of AGAINST
-	$(BIN)/buf breaking protos --against '.git#ref=$(AGAINST),subdir=protos'
+breaking: $(STAMP)        ## code made from the frozen contract still compiles and talks to this one
+	$(BIN)/buf breaking protos --against protos/frozen.binpb
+
+frozen: $(STAMP)          ## take the contract as it is for the one that later ones stay compatible with
+	$(BIN)/buf build protos --exclude-source-info -o protos/frozen.binpb
 
 protos: $(STAMP)          ## regenerate the Python code of the contract
 	$(BIN)/python protos/generate.py
@@ -89,7 +91,8 @@ $(STAMP): requirements.lock pyproject.toml
 
 # mypy and setuptools, which compile, have the locked versions too; hatchling is the only one that floats.
 $(COMPILED_STAMP): $(STAMP) hatch_build.py pyproject.toml $(wildcard \
-  server/pegboard/*/*.py server/pegboard/*/*/*.py clients/python/pegboard/*/*.py arena/pegboard/*/*.py protos/pegboard/v1/*.py)
+  server/pegboard/*/*.py server/pegboard/*/*/*.py server/pegboard/*/*/*/*.py \
+  clients/python/pegboard/*/*.py arena/pegboard/*/*.py protos/pegboard/v1/*.py)
 	@command -v $(CC) >/dev/null && $(BIN)/python -c \
 	  'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null || { \
 	  echo "make: compiling needs a C compiler and the headers of Python: apt-get install gcc python3-dev" >&2; \
