@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pegboard.matches.answers import Answer
 from pegboard.matches.clock import MILLISECOND
 from pegboard.matches.deadlines import TICK_NS
 from pegboard.matches.host import CreateRequest, HostSettings, MatchHost
@@ -334,7 +335,10 @@ def play(
             break
         for turn in turns:
             bot = match.spec.bots[turn.seat]
-            assert host.answer(bot, turn.match.id, turn.seat, turn.turn_id, index=0) is None
+            assert (
+                host.answer(bot, Answer(turn.match.id, turn.seat, turn.turn_id, move_index=0))
+                is None
+            )
             made += 1
     return made
 

@@ -9,6 +9,7 @@ import pytest
 from tests.matches.fakes import Hosted, opened, request
 
 from pegboard.errors import InvalidRequest
+from pegboard.matches.answers import Answer
 from pegboard.matches.host import CreateRequest
 from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import MatchSpec
@@ -176,7 +177,7 @@ async def test_the_store_is_not_asked_for_what_cannot_be_an_id(
     for name in strange:
         assert host._registry.find(name) is None
         assert host.resign("a", name, 0).reason.name == "UNKNOWN_SEAT"
-        assert host.answer("a", name, 0, 1, index=0).reason.name == "UNKNOWN_SEAT"
+        assert host.answer("a", Answer(name, 0, 1, move_index=0)).reason.name == "UNKNOWN_SEAT"
     assert asked == []
     assert host._registry.find("a-1") is None
     assert asked == ["a-1"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pegboard.matches.answers import Answer
 from pegboard.matches.host import CreateRequest, MatchHost
 from pegboard.matches.rejection import RejectionReason
 from pegboard.matches.running import RunningMatch
@@ -49,7 +50,7 @@ def play(host: MatchHost, match: RunningMatch, rng: random.Random, moves: int) -
             number = rng.randint(low, min(high, low + 8))
             for _ in range(3):
                 found = host.answer(
-                    "a", match.id, turn.seat, turn.turn_id, index=index, number=number
+                    "a", Answer(match.id, turn.seat, turn.turn_id, move_index=index, number=number)
                 )
                 if found is None or found.reason not in FREE:
                     break
@@ -118,7 +119,7 @@ async def test_a_seat_that_has_not_moved_keeps_its_turn_while_others_discard(var
         match = await running(host, CreateRequest(MatchSpec(variant, ("a",) * seats)))
         turns = host.connect("a").take().turns
         first, *others = turns
-        assert host.answer("a", match.id, first.seat, first.turn_id, index=0) is None
+        assert host.answer("a", Answer(match.id, first.seat, first.turn_id, move_index=0)) is None
         for turn in others:
             assert match.seats[turn.seat].turn is turn
         await host.close()
@@ -139,7 +140,10 @@ async def test_bots_play_alike_whoever_answers_first(variant: str) -> None:
         while turns:
             turn = turns.pop(place)
             index = random.Random(f"{turn.seat}/{turn.turn_id}").randrange(len(turn.choices.moves))
-            assert host.answer("a", match.id, turn.seat, turn.turn_id, index=index) is None
+            assert (
+                host.answer("a", Answer(match.id, turn.seat, turn.turn_id, move_index=index))
+                is None
+            )
             turns += box.take().turns
         moves = match.log.moves().splitlines()
         told.append((match.ending and match.ending.result, sorted(moves, key=lambda move: move[0])))
@@ -187,4 +191,4 @@ def make(host: MatchHost, match: RunningMatch, moves: Sequence[str]) -> None:
         turn = match.seats[seat].turn
         assert turn is not None
         bot = match.spec.bots[seat]
-        assert host.answer(bot, match.id, seat, turn.turn_id, move=move) is None
+        assert host.answer(bot, Answer(match.id, seat, turn.turn_id, move=move)) is None

@@ -7,6 +7,7 @@ import asyncio
 from tests.matches.fakes import opened, play, request, settle
 from tests.patience import PATIENCE_S
 
+from pegboard.matches.answers import Answer
 from pegboard.matches.rejection import Rejection, RejectionReason
 
 
@@ -41,7 +42,7 @@ async def test_no_more_turns_are_out_than_the_bot_wants() -> None:
     waiting = asyncio.create_task(box.wait())
     await settle()
     assert not waiting.done()
-    host.answer("a", first.match.id, 0, first.turn_id, index=0)
+    host.answer("a", Answer(first.match.id, 0, first.turn_id, move_index=0))
     await waiting
     (third,) = box.take().turns
     assert third.match.id == "m2"
@@ -77,7 +78,7 @@ async def test_a_newer_connection_takes_over_with_all_open_turns() -> None:
     delivery = new.take()
     assert (delivery.started, delivery.turns) == ([match], turns)
     play(host, match, {"a": new})
-    host.answer("a", "m", turns[0].seat, turns[0].turn_id, index=0)
+    host.answer("a", Answer("m", turns[0].seat, turns[0].turn_id, move_index=0))
     assert not new.replaced
 
 
@@ -92,7 +93,7 @@ async def test_events_come_only_to_those_who_want_them_and_from_the_start() -> N
     (turn,) = deaf.take().turns
     waiting = asyncio.create_task(eager.wait())
     await settle()
-    assert host.answer("b", "m", 1, turn.turn_id, index=0) is None
+    assert host.answer("b", Answer("m", 1, turn.turn_id, move_index=0)) is None
     await asyncio.wait_for(waiting, PATIENCE_S)
     assert eager.take().events == [(match, 0, 1)]
     assert host.resign("b", "m", 1) is None
@@ -134,7 +135,7 @@ async def test_a_poll_gets_untaken_turns_first_and_open_ones_again() -> None:
     assert [first.match.id, second.match.id] == ["m0", "m1"]
     assert await host.next_turn("a", "", 0) is first
     assert await host.next_turn("a", "m1", 0) is second
-    assert host.answer("a", "m0", 0, 1, index=0) is None
+    assert host.answer("a", Answer("m0", 0, 1, move_index=0)) is None
     again = await host.next_turn("a", "", 0)
     assert again is not None
     assert (again.match.id, again.turn_id) == ("m0", 2)

@@ -8,6 +8,7 @@ import pytest
 from tests.matches.fakes import Boom, Claim, Guard, Hosted, Stranger, Take, opened, play
 
 from pegboard.errors import UnknownMatch, UnknownSeat
+from pegboard.matches.answers import Answer
 from pegboard.matches.host import HostSettings
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.rejection import Rejection, RejectionReason
@@ -38,7 +39,7 @@ def taken(*boxes: Mailbox) -> OpenTurn:
 def say(host: Hosted, turn: OpenTurn, **answer: Any) -> Any:
     """Answer the turn as its bot."""
     bot = turn.match.spec.bots[turn.seat]
-    return host.answer(bot, turn.match.id, turn.seat, turn.turn_id, **answer)
+    return host.answer(bot, Answer(turn.match.id, turn.seat, turn.turn_id, **answer))
 
 
 async def result_of(host: Hosted, match: RunningMatch) -> Any:
@@ -87,7 +88,7 @@ async def test_a_listed_move_may_be_named_by_index_or_typed_with_or_without_its_
     box = host.connect(match.spec.bots[1 - turn.seat])
     assert say(host, turn, move=Take(2)) is None
     turn = taken(box)
-    assert say(host, turn, index=3, number=1) is None
+    assert say(host, turn, move_index=3, number=1) is None
     turn = taken(host.connect(match.spec.bots[1 - turn.seat]))
     assert say(host, turn, move=Claim(), number=2) is None
     await host.stored()
@@ -104,11 +105,11 @@ async def test_all_seats_of_a_phase_are_asked_at_once_and_keep_their_turns() -> 
     match = await host.begin("a", "a", "a")
     turns = box.take().turns
     assert [(turn.seat, turn.turn_id) for turn in turns] == [(0, 1), (1, 1), (2, 1)]
-    assert say(host, turns[2], index=0) is None
+    assert say(host, turns[2], move_index=0) is None
     assert box.take().turns == []
     assert [seated.turn for seated in match.seats] == [turns[0], turns[1], None]
-    assert say(host, turns[0], index=1) is None
-    assert say(host, turns[1], index=2) is None
+    assert say(host, turns[0], move_index=1) is None
+    assert say(host, turns[1], move_index=2) is None
     assert taken(box).turn_id == 2, "by seat, not by who answered first"
 
 
@@ -119,32 +120,32 @@ async def test_a_turn_falls_when_its_question_becomes_another() -> None:
     first, second = box.take().turns
     state: Any = match.state
     state._choices.clear()  # as after a move that opens another window for the same seat
-    assert say(host, first, index=0) is None
+    assert say(host, first, move_index=0) is None
     again = taken(box)
     assert (again.seat, again.turn_id) == (1, 2)
-    rejection = say(host, second, index=0)
+    rejection = say(host, second, move_index=0)
     assert rejection.reason is RejectionReason.STALE_TURN
-    assert say(host, again, index=0) is None
+    assert say(host, again, move_index=0) is None
 
 
 async def test_the_same_answer_again_is_accepted_and_another_is_stale() -> None:
     host, match, turn = await guarded()
     before = match.log.move_count
-    assert say(host, turn, index=1) is None
-    assert say(host, turn, index=1) is None
+    assert say(host, turn, move_index=1) is None
+    assert say(host, turn, move_index=1) is None
     assert say(host, turn, move=Take(2)) is None, "the same move, typed"
-    for other in ({"index": 0}, {"move": Take(3)}, {"index": 99}, {}):
+    for other in ({"move_index": 0}, {"move": Take(3)}, {"move_index": 99}, {}):
         assert say(host, turn, **other).reason is RejectionReason.STALE_TURN
     assert match.log.move_count == before + 1
 
 
 async def test_the_last_answer_may_come_again_after_the_end() -> None:
     host, match, turn = await guarded(stones=3)
-    assert say(host, turn, index=2) is None
+    assert say(host, turn, move_index=2) is None
     await host.stored()
     assert match.finished is not None
-    assert say(host, turn, index=2) is None
-    rejection = say(host, turn, index=0)
+    assert say(host, turn, move_index=2) is None
+    rejection = say(host, turn, move_index=0)
     assert rejection.reason is RejectionReason.MATCH_OVER
     assert "match m is over" in rejection.detail
 
@@ -153,7 +154,7 @@ async def test_the_last_answer_may_come_again_after_the_end() -> None:
 async def test_an_answer_to_no_open_turn_is_stale(turn_id: int) -> None:
     host, match, turn = await guarded()
     bot = match.spec.bots[turn.seat]
-    rejection = host.answer(bot, "m", turn.seat, turn_id, index=2)
+    rejection = host.answer(bot, Answer("m", turn.seat, turn_id, move_index=2))
     assert rejection is not None
     assert rejection.reason is RejectionReason.STALE_TURN
     assert "turn 2 is open" in rejection.detail
@@ -168,7 +169,7 @@ async def test_an_answer_of_a_bot_that_does_not_sit_there_is_refused(
 ) -> None:
     host, _, turn = await guarded()
     for rejection in (
-        host.answer(bot, match_id, seat, turn.turn_id, index=0),
+        host.answer(bot, Answer(match_id, seat, turn.turn_id, move_index=0)),
         host.resign(bot, match_id, seat),
     ):
         assert rejection is not None
@@ -178,12 +179,12 @@ async def test_an_answer_of_a_bot_that_does_not_sit_there_is_refused(
 
 
 ILLEGAL: list[dict[str, Any]] = [
-    {"index": 5},
-    {"index": -1},
+    {"move_index": 5},
+    {"move_index": -1},
     {"move": Take(4)},
     {"move": Guard(1)},
     {"move": Stranger()},
-    {"index": 3, "number": 41},
+    {"move_index": 3, "number": 41},
     {"move": Claim(41)},
     {},
 ]
@@ -197,7 +198,7 @@ async def test_an_illegal_answer_costs_an_attempt_and_nothing_else(answer: dict[
     assert rejection.attempts_left == 2
     assert rejection.detail
     assert match.seats[turn.seat].turn is turn
-    assert say(host, turn, index=0) is None
+    assert say(host, turn, move_index=0) is None
 
 
 async def test_a_seat_forfeits_with_its_last_attempt() -> None:
@@ -212,7 +213,7 @@ async def test_a_seat_forfeits_with_its_last_attempt() -> None:
     bot = match.spec.bots[turn.seat]
     assert result.detail.startswith(f"{bot} (seat {turn.seat}) in match m: ")
     assert "TAKE 4" in result.detail
-    assert say(host, turn, index=0).reason is RejectionReason.MATCH_OVER
+    assert say(host, turn, move_index=0).reason is RejectionReason.MATCH_OVER
 
 
 async def test_attempts_are_counted_by_the_turn() -> None:
@@ -220,9 +221,9 @@ async def test_attempts_are_counted_by_the_turn() -> None:
     box = host.connect("a")
     match = await host.begin("a", "a", illegal_move_limit=2)
     for turn in box.take().turns:
-        assert say(host, turn, index=9).attempts_left == 1
-        assert say(host, turn, index=0) is None
-    assert say(host, taken(box), index=9).attempts_left == 1
+        assert say(host, turn, move_index=9).attempts_left == 1
+        assert say(host, turn, move_index=0) is None
+    assert say(host, taken(box), move_index=9).attempts_left == 1
     assert match.ending is None
 
 
@@ -329,13 +330,13 @@ async def test_a_refused_claim_narrows_the_range_of_its_turn() -> None:
     host, match, turn = await guarded(stones=3)
     assert turn.choices.number == (0, 40)
     for claim, bounds in ((20, (0, 19)), (0, (1, 19)), (9, (1, 8)), (2, (3, 8)), (8, (3, 7))):
-        rejection = say(host, turn, index=3, number=claim)
+        rejection = say(host, turn, move_index=3, number=claim)
         assert (rejection.attempts_left, rejection.turn) == (3, turn)
         assert turn.choices.number == bounds
-    assert say(host, turn, index=3, number=20).attempts_left == 2, "refused before"
-    assert say(host, turn, index=3) is None, "the least that is left"
+    assert say(host, turn, move_index=3, number=20).attempts_left == 2, "refused before"
+    assert say(host, turn, move_index=3) is None, "the least that is left"
     assert match.log.moves().splitlines()[-1] == f"{turn.seat} CLAIM 3"
-    assert say(host, turn, index=3) is None, "the same answer again"
+    assert say(host, turn, move_index=3) is None, "the same answer again"
 
 
 def test_refusals_of_different_cards_do_not_close_the_range() -> None:
@@ -369,7 +370,7 @@ async def test_a_rejected_turn_is_delivered_again_with_its_rejection() -> None:
     await host.begin("a", "a")
     turn = taken(box)
     for _ in range(2):
-        rejection = say(host, turn, index=9)
+        rejection = say(host, turn, move_index=9)
         box.reject("m", turn.seat, turn.turn_id, rejection)
     started_ns = turn.seated.clock.started_ns
     delivery = box.take()
@@ -380,9 +381,9 @@ async def test_a_rejected_turn_is_delivered_again_with_its_rejection() -> None:
     assert turn.seated.clock.started_ns == started_ns
     assert not box.take()
     assert box.thinks
-    assert say(host, turn, index=0) is None
+    assert say(host, turn, move_index=0) is None
     assert taken(box) is not turn
-    assert say(host, turn, index=9).turn is None
+    assert say(host, turn, move_index=9).turn is None
 
 
 async def test_a_turn_that_is_answered_after_a_rejection_is_not_told_again() -> None:
@@ -391,8 +392,8 @@ async def test_a_turn_that_is_answered_after_a_rejection_is_not_told_again() -> 
     box = host.connect("a")
     await host.begin("a")
     turn = taken(box)
-    box.reject("m", 0, turn.turn_id, say(host, turn, index=9))
-    assert say(host, turn, index=0) is None
+    box.reject("m", 0, turn.turn_id, say(host, turn, move_index=9))
+    assert say(host, turn, move_index=0) is None
     delivery = box.take()
     assert len(delivery.rejected) == 1
     assert turn not in delivery.turns
@@ -406,7 +407,7 @@ async def test_no_turn_overtakes_the_rejection_that_brings_it_up() -> None:
     turn = taken(box)
     for _ in range(3):
         box.reject("m", 0, 99, Rejection(RejectionReason.STALE_TURN, "over"))
-    box.reject("m", 0, turn.turn_id, say(host, turn, index=9))
+    box.reject("m", 0, turn.turn_id, say(host, turn, move_index=9))
     first, second = box.take(2), box.take(2)
     assert (len(first.rejected), first.turns) == (2, [])
     assert (len(second.rejected), second.turns) == (2, [turn])

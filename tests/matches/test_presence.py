@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.matches.fakes import Hosted, opened
 
+from pegboard.matches.answers import Answer
 from pegboard.matches.host import HostSettings
 from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import TimeControl
@@ -115,10 +116,10 @@ async def test_a_match_ends_at_its_limit_by_who_has_used_the_most_time() -> None
     match = await host.begin("a", "b", time_control=control)
     (turn,) = boxes["b"].take().turns
     await host.pass_s(1)
-    assert host.answer("b", "m", 1, turn.turn_id, index=0) is None
+    assert host.answer("b", Answer("m", 1, turn.turn_id, move_index=0)) is None
     await host.pass_s(1, late_s=4)
     (turn,) = boxes["a"].take().turns
-    assert host.answer("a", "m", 0, turn.turn_id, index=0) is None
+    assert host.answer("a", Answer("m", 0, turn.turn_id, move_index=0)) is None
     assert match.seats[0].clock.thought_ns == 2_000_000_000
     await host.pass_s(7.9)
     assert match.ending is None, "the loop was late for 4 s"
@@ -140,7 +141,7 @@ async def test_time_for_which_turns_wait_counts_at_the_limit() -> None:
     match = await host.begin("a", "b", time_control=control)
     assert [turn.match.id for turn in box.take().turns] == ["first"]
     await host.pass_s(1)
-    assert host.answer("b", "m", 1, 1, index=0) is None
+    assert host.answer("b", Answer("m", 1, 1, move_index=0)) is None
     await host.pass_s(3.2)
     result = await result_of(host, match)
     assert (result.termination, result.seat_at_fault) == (Termination.TIMEOUT, 0)
@@ -189,7 +190,7 @@ async def test_a_turn_is_over_only_when_all_that_had_arrived_was_read() -> None:
     await host.pass_s(0.1)
     assert match.ending is None, "something came: once more"
     assert probe.asked == 4
-    assert host.answer("a", "m", 0, turns[0].turn_id, index=0) is None
+    assert host.answer("a", Answer("m", 0, turns[0].turn_id, move_index=0)) is None
     probe.given = 4
     await host.pass_s(0.1)
     assert (await result_of(host, match)).seat_at_fault == 1

@@ -14,6 +14,7 @@ import pytest
 from tests.matches.fakes import Claim, Guard, Hosted, Stranger, Take, opened, request
 
 from pegboard.errors import UnknownMatch, UnknownSeat
+from pegboard.matches.answers import Answer
 from pegboard.matches.bots import BotState
 from pegboard.matches.finished import FinishedMatch
 from pegboard.matches.host import HostSettings
@@ -131,7 +132,7 @@ class World:
         index = self.rng.randrange(len(plain))
         over = turn.match.ending is not None
         open_ = turn.seated.turn is turn
-        found = self.say(turn, index=index)
+        found = self.say(turn, move_index=index)
         assert (found is None) == open_, found
         if over:
             assert found is not None
@@ -143,7 +144,9 @@ class World:
         """Give an illegal answer."""
         if self.turns:
             turn = self.rng.choice(list(self.turns.values()))
-            bad = self.rng.choice(({"index": 99}, {"move": Stranger()}, {"move": Claim(41)}, {}))
+            bad = self.rng.choice(
+                ({"move_index": 99}, {"move": Stranger()}, {"move": Claim(41)}, {})
+            )
             assert self.say(turn, **bad) is not None
 
     async def answer_again(self) -> None:
@@ -151,9 +154,9 @@ class World:
         if self.past:
             _, turn, index = self.rng.choice(self.past[-5:])
             before = turn.match.log.move_count
-            again = self.say(turn, index=index)
+            again = self.say(turn, move_index=index)
             assert (again is None) == self.is_last_answer(turn)
-            assert self.say(turn, index=98) is not None
+            assert self.say(turn, move_index=98) is not None
             assert turn.match.log.move_count == before
 
     def is_last_answer(self, turn: OpenTurn) -> bool:
@@ -167,7 +170,7 @@ class World:
     def say(self, turn: OpenTurn, **answer: Any) -> Any:
         """Answer as the turn's bot."""
         bot = bot_of(turn)
-        found = self.host.answer(bot, turn.match.id, turn.seat, turn.turn_id, **answer)
+        found = self.host.answer(bot, Answer(turn.match.id, turn.seat, turn.turn_id, **answer))
         if bot not in self.boxes:
             self.host.called(bot)
         return found

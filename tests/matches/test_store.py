@@ -17,6 +17,7 @@ from tests.matches.fakes import GAMES, Hosted, opened, play, request, settle
 from tests.patience import PATIENCE_S, until
 
 from pegboard.errors import StoreError
+from pegboard.matches.answers import Answer
 from pegboard.matches.host import HostSettings
 from pegboard.matches.running import RunningMatch
 from pegboard.matches.spec import TimeControl
@@ -134,7 +135,7 @@ async def test_a_running_match_goes_on_after_a_restart(
     match = await host.begin("a", "a", time_control=control, label="l", options={"stones": "9"})
     _, second = box.take().turns
     await host.pass_s(0.5)
-    assert host.answer("a", "m", 0, 1, index=1) is None
+    assert host.answer("a", Answer("m", 0, 1, move_index=1)) is None
     await host.close()
 
     again = await opened(path, durability)
@@ -146,8 +147,10 @@ async def test_a_running_match_goes_on_after_a_restart(
     box = again.connect("a")
     (turn,) = box.take().turns
     assert (turn.seat, turn.turn_id) == (second.seat, second.turn_id) == (1, 1)
-    assert again.answer("a", "m", 0, 1, index=1) is None, "the same answer, from before"
-    assert again.answer("a", "m", 1, 1, index=0) is None
+    assert again.answer("a", Answer("m", 0, 1, move_index=1)) is None, (
+        "the same answer, from before"
+    )
+    assert again.answer("a", Answer("m", 1, 1, move_index=0)) is None
     while found.finished is None:
         assert play(again, found, {"a": box}) < 20
         await again.stored()
@@ -261,7 +264,7 @@ async def test_strict_publishes_turns_and_events_only_when_stored(tmp_path: Path
     match = await host.begin("a", "a")
     await host.stored()
     for turn in box.take().turns:
-        assert host.answer("a", "m", turn.seat, turn.turn_id, index=0) is None
+        assert host.answer("a", Answer("m", turn.seat, turn.turn_id, move_index=0)) is None
         assert match.event_count == 1
         assert not box.take()
     waiting = asyncio.create_task(box.wait())
@@ -281,7 +284,7 @@ async def test_a_reconnect_does_not_show_a_strict_turn_before_its_time(tmp_path:
     await host.begin("a")
     await host.stored()
     (turn,) = box.take().turns
-    assert host.answer("a", "m", 0, turn.turn_id, index=0) is None
+    assert host.answer("a", Answer("m", 0, turn.turn_id, move_index=0)) is None
     box = host.connect("a")
     assert box.take().turns == []
     assert await host.next_turn("a", "", 0) is None

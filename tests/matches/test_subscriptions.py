@@ -13,6 +13,7 @@ import pytest
 from tests.matches.fakes import GAMES, Happened, Heap, Hosted, Take, opened, play, request, settle
 
 from pegboard.errors import AlreadyExists, InvalidRequest, UnknownMatch
+from pegboard.matches.answers import Answer
 from pegboard.matches.host import CreateRequest, HostSettings
 from pegboard.matches.log import KEPT, Log
 from pegboard.matches.running import RunningMatch
@@ -182,7 +183,7 @@ async def test_finished_matches_leave_memory_and_are_still_there() -> None:
     assert len(host._registry._finished) == 2
     with pytest.raises(UnknownMatch):
         host.get("m9")
-    rejection = host.answer("a", "m1", 0, 1, index=0)
+    rejection = host.answer("a", Answer("m1", 0, 1, move_index=0))
     assert rejection is not None
     assert rejection.reason.name == "MATCH_OVER"
 

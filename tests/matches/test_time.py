@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.matches.fakes import MS, Hosted, find_game, opened, request
 
+from pegboard.matches.answers import Answer
 from pegboard.matches.clock import SeatClock
 from pegboard.matches.deadlines import Deadlines
 from pegboard.matches.host import HostSettings, MatchHost
@@ -34,7 +35,7 @@ async def asked(
 
 def say(host: Hosted, turn: OpenTurn, index: int = 0) -> Any:
     """Answer with a listed move."""
-    return host.answer("a", "m", turn.seat, turn.turn_id, index=index)
+    return host.answer("a", Answer("m", turn.seat, turn.turn_id, move_index=index))
 
 
 async def result_of(host: Hosted, match: RunningMatch) -> Result:
@@ -179,7 +180,7 @@ async def test_a_clock_runs_on_while_the_bot_is_away() -> None:
     box = host.connect("a")
     host.connect("b")
     match = await host.begin("a", "b", time_control=TimeControl(move_ms=1000))
-    assert host.answer("b", "m", 1, 1, index=0) is None
+    assert host.answer("b", Answer("m", 1, 1, move_index=0)) is None
     (turn,) = box.take().turns
     box.close()
     await host.pass_s(0.4)
@@ -197,7 +198,7 @@ async def test_a_bot_without_a_stream_is_there_while_it_polls_or_thinks() -> Non
     host = await opened(settings=SETTINGS)
     host.connect("b")
     match = await host.begin("a", "b", time_control=TimeControl(move_ms=20_000))
-    assert host.answer("b", "m", 1, 1, index=0) is None
+    assert host.answer("b", Answer("m", 1, 1, move_index=0)) is None
     turn = await host.next_turn("a", "", 0)
     assert turn is not None
     await host.pass_s(15)
@@ -255,7 +256,7 @@ async def test_a_loop_that_stalls_again_and_again_makes_no_bot_lose_on_time() ->
             time.sleep(0.15)  # noqa: ASYNC251
         await asyncio.sleep(0.03)
         for turn in turns:
-            host.answer("a", turn.match.id, turn.seat, turn.turn_id, index=0)
+            host.answer("a", Answer(turn.match.id, turn.seat, turn.turn_id, move_index=0))
     assert stalls >= 12
     terminations = {match.finished.result.termination for match in matches if match.finished}
     assert terminations == {Termination.NORMAL}

@@ -10,6 +10,7 @@ import pytest
 from tests.matches.fakes import MS, Hosted, opened, request, settle
 
 from pegboard.errors import TooManyRequests
+from pegboard.matches.answers import Answer
 from pegboard.matches.host import HostSettings
 from pegboard.matches.running import OpenTurn, RunningMatch
 from pegboard.matches.spec import TimeControl
@@ -80,7 +81,7 @@ async def test_a_held_turn_starts_when_the_store_releases_it(tmp_path: Path) -> 
     box = host.connect("a")
     (match,) = await begin(host, 1)
     (turn,) = box.take().turns
-    assert host.answer("a", "m0", 0, turn.turn_id, index=0) is None
+    assert host.answer("a", Answer("m0", 0, turn.turn_id, move_index=0)) is None
     second = match.seats[0].turn
     assert second is not None
     assert turn_held(second)
@@ -101,7 +102,7 @@ async def test_only_so_many_clocks_run_as_the_stream_takes_turns() -> None:
     assert running(matches) == [True, True, False, False]
     await host.pass_s(0.5)
     first, _ = box.take().turns
-    assert host.answer("a", "m0", 0, first.turn_id, index=0) is None
+    assert host.answer("a", Answer("m0", 0, first.turn_id, move_index=0)) is None
     assert running(matches) == [False, True, True, False]
     (third,) = box.take().turns
     assert (third.match.id, third.time_ms(host.now_ns(), host.deadlines.lag_ns)) == (
@@ -151,7 +152,7 @@ async def test_a_seat_waits_only_so_long_in_a_match() -> None:
     assert running([first, second]) == [True, True]
     assert box.take().turns == [], "there is no room all the same"
     assert second.seats[0].clock.waited_ns >= 3000 * MS
-    assert host.answer("a", "m0", 0, turn.turn_id, index=0) is None
+    assert host.answer("a", Answer("m0", 0, turn.turn_id, move_index=0)) is None
     (turn,) = box.take().turns
     assert turn.match is second
     assert running([first, second]) == [False, True]
@@ -167,9 +168,9 @@ async def test_being_away_is_under_the_same_limit_once_the_bot_has_come() -> Non
     assert match.state is not None
     seat = getattr(match.state, "turn")  # noqa: B009
     name, other = match.spec.bots[seat], match.spec.bots[1 - seat]
-    assert host.answer(name, "m", seat, 1, index=0) is None
+    assert host.answer(name, Answer("m", seat, 1, move_index=0)) is None
     boxes[name].close()
-    assert host.answer(other, "m", 1 - seat, 1, index=0) is None
+    assert host.answer(other, Answer("m", 1 - seat, 1, move_index=0)) is None
     await host.pass_s(0.5)
     assert not match.seats[seat].clock.started_ns
     await host.pass_s(2)
@@ -187,10 +188,10 @@ async def test_a_bot_that_polls_is_asked_one_turn_at_a_time() -> None:
     assert running(matches) == [True, False, False, False]
     assert (await host.next_turn("a", "m2", 0)) is matches[2].seats[0].turn
     assert running(matches) == [True, False, True, False]
-    assert host.answer("a", "m0", 0, turn.turn_id, index=0) is None
+    assert host.answer("a", Answer("m0", 0, turn.turn_id, move_index=0)) is None
     host.called("a")
     assert running(matches) == [False, False, True, False]
-    assert host.answer("a", "m2", 0, 1, index=0) is None
+    assert host.answer("a", Answer("m2", 0, 1, move_index=0)) is None
     host.called("a")
     assert running(matches) == [False, True, False, False]
 
@@ -214,7 +215,7 @@ async def test_a_bot_that_only_answers_is_there_too() -> None:
     matches = await begin(host, 2)
     assert await host.next_turn("a", "", 0) is not None
     for _ in range(30):
-        assert host.answer("a", "m0", 0, 77, index=0) is not None
+        assert host.answer("a", Answer("m0", 0, 77, move_index=0)) is not None
         host.called("a")
         await host.pass_s(0.1)
     terminations = [(await result_of(host, match)).termination for match in matches]
@@ -227,7 +228,7 @@ async def test_a_poll_ends_when_its_match_does() -> None:
     match = await host.begin("b", "a")
     turn = await host.next_turn("a", "m", 0)
     assert turn is not None
-    assert host.answer("a", "m", 1, turn.turn_id, index=0) is None
+    assert host.answer("a", Answer("m", 1, turn.turn_id, move_index=0)) is None
     waiting = asyncio.create_task(host.next_turn("a", "m", 60))
     await settle()
     assert not waiting.done()

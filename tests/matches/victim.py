@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.matches.fakes import find_game, request
 
+from pegboard.matches.answers import Answer
 from pegboard.matches.host import MatchHost
 from pegboard.matches.store.opening import open_store
 from pegboard.matches.store.protocol import Durability
@@ -36,7 +37,10 @@ async def main(path: Path, durability: Durability) -> None:
             print("R", match.id, match.finished.result.termination.name)
             running -= 1
         for turn in delivery.turns:
-            assert host.answer("a", turn.match.id, turn.seat, turn.turn_id, index=0) is None
+            assert (
+                host.answer("a", Answer(turn.match.id, turn.seat, turn.turn_id, move_index=0))
+                is None
+            )
         if delivery.turns:
             moves = {match.id: match.log.move_count for match in host.running()}
             await host.stored()

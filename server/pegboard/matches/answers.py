@@ -6,7 +6,7 @@ An answer is checked (seat, turn), applied by the rules and logged; then the nex
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegboard.matches.bots import Bots
 from pegboard.matches.clock import MILLISECOND
@@ -30,6 +30,17 @@ from pegboard.rules.errors import (
 from pegboard.rules.game import Seat
 from pegboard.rules.plain import quoted
 from pegboard.rules.results import Result, Termination
+
+
+class Answer(NamedTuple):
+    """An answer to a turn: the index of a listed move, or a move; `number` completes an open one."""
+
+    match_id: str
+    seat: Seat
+    turn_id: int
+    move_index: int | None = None
+    move: Any = None
+    number: int | None = None
 
 
 class Answers:
@@ -57,26 +68,30 @@ class Answers:
         self._spare_ns = settings.lag_ms * MILLISECOND
         self._refill_ns = settings.lag_refill_ms * MILLISECOND
 
-    def answer(
-        self,
-        bot: str,
-        match_id: str,
-        seat: Seat,
-        turn_id: int,
-        index: int | None,
-        move: Any,
-        number: int | None,
-    ) -> Rejection | None:
-        """Answer a turn with a listed move's index or a move. None: it counts (perhaps again)."""
+    def answer(self, bot: str, answer: Answer) -> Rejection | None:
+        """Answer a turn. None: the answer counts, or the seat has given the same answer before."""
+        match_id, seat, turn_id, index, move, number = answer
         match = self._running.get(match_id)
         if match is None or not 0 <= seat < len(match.seats):
-            return self._no_turn(bot, match_id, seat, turn_id, index, move, number)
+            return self._no_turn(bot, answer)
         seated = match.seats[seat]
         turn = seated.turn
         if turn is None or turn.turn_id != turn_id or seated.name != bot:
-            return self._no_turn(bot, match_id, seat, turn_id, index, move, number)
+            return self._no_turn(bot, answer)
+        choices = turn.choices
         try:
-            made = match.play(seated, turn, _chosen(turn, index, move, number))
+            # A listed move without a number, as in nearly all answers, costs one call less: 60 ns.
+            if (
+                index is not None
+                and move is None
+                and number is None
+                and choices.number is None
+                and 0 <= index < len(choices.moves)
+            ):
+                chosen = choices.moves[index]
+            else:
+                chosen = _chosen(turn, index, move, number)
+            made = match.play(seated, turn, chosen)
         except (NotYourTurn, MatchOver):  # the turn was open: our error, not the bot's
             return self._fault(match)
         except PegboardError as error:
@@ -169,17 +184,9 @@ class Answers:
         self._bots.of(turn.seated.name).turns.hand_out(turn, self._now_ns())
         return turn
 
-    def _no_turn(
-        self,
-        bot: str,
-        match_id: str,
-        seat: Seat,
-        turn_id: int,
-        index: int | None,
-        move: Any,
-        number: int | None,
-    ) -> Rejection | None:
+    def _no_turn(self, bot: str, answer: Answer) -> Rejection | None:
         """Return why the turn is not open; None if the seat has given the same answer before."""
+        match_id, seat, turn_id, index, move, number = answer
         match = self._registry.find(match_id)
         if match is None or seat not in match.seats_of(bot):
             return _unknown_seat(bot, match_id, seat)
@@ -221,11 +228,6 @@ def _last_turn(match: AnyMatch, seat: Seat) -> AnsweredTurn | None:
 def _chosen(turn: OpenTurn | AnsweredTurn, index: int | None, move: Any, number: int | None) -> Any:
     """Return the move that an answer names. Raises `PegboardError`."""
     choices = turn.choices
-    if move is None and number is None and choices.number is None:
-        # What nearly all answers are: the index of a listed move.
-        moves = choices.moves
-        if index is not None and 0 <= index < len(moves):
-            return moves[index]
     if move is not None:
         if type(move) not in map(type, choices.moves):  # of another phase, or of another game
             raise IllegalMove(f"{move.text()} is not among the {len(choices.moves)} legal moves")

@@ -23,12 +23,11 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from traceback import format_exc
-from typing import Any
 
 import structlog
 
 from pegboard.errors import StoreError, UnknownSeat
-from pegboard.matches.answers import Answers
+from pegboard.matches.answers import Answer, Answers
 from pegboard.matches.bots import Bots
 from pegboard.matches.clock import MILLISECOND, SECOND
 from pegboard.matches.commits import Committer
@@ -104,6 +103,8 @@ class MatchHost:
         self._answers = Answers(
             registry, bots, self._publishing, self._commits, endings, deadlines, now_ns, settings
         )
+        self.answer: Callable[[str, Answer], Rejection | None] = self._answers.answer
+        """A bot answers a turn: `Answers.answer` itself, since a method between costs 80 ns."""
         self._creation = Creation(registry, settings)
         self._supervisor: asyncio.Task[None] | None = None
         self._tasks = asyncio.TaskGroup()
@@ -348,20 +349,6 @@ class MatchHost:
     def called(self, bot: str) -> None:
         """Note that a bot has called without a stream: it is there."""
         self._presence.called(bot)
-
-    def answer(
-        self,
-        bot: str,
-        match_id: str,
-        seat: Seat,
-        turn_id: int,
-        *,
-        index: int | None = None,
-        move: Any = None,
-        number: int | None = None,
-    ) -> Rejection | None:
-        """Answer a turn with a listed move's index or a move. None: it counts (perhaps again)."""
-        return self._answers.answer(bot, match_id, seat, turn_id, index, move, number)
 
     def handed_again(self, rejection: Rejection) -> OpenTurn | None:
         """Return the turn that a rejection leaves open, handed to a call; None if there is none."""

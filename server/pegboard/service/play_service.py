@@ -21,8 +21,9 @@ from pegboard.rpc.settings import Limits
 from pegboard.rpc.tokens import bearer_token
 from pegboard.rules.names import BOTS
 from pegboard.rules.plain import plain
+from pegboard.service.answers import decode_answer
 from pegboard.service.messages import match_id, rejected_message
-from pegboard.service.session import PlaySession, Traffic, encode_turn, typed_answer
+from pegboard.service.session import PlaySession, Traffic, encode_turn
 from pegboard.v1 import play_pb2
 
 PROTOCOL_VERSION = 1
@@ -197,16 +198,10 @@ class PlayService:
     ) -> play_pb2.SubmitMoveResponse:
         """Answer a turn; returns once the move is stored."""
         bot = self._bot(context)
-        answer = request.answer
-        match = match_id(answer.match)
-        number = answer.number if answer.HasField("number") else None
-        asked = self._host.is_asked(match, answer.seat, answer.turn_id)
-        if answer.WhichOneof("choice") == "index":
-            rejection = self._host.answer(
-                bot, match, answer.seat, answer.turn_id, index=answer.index, number=number
-            )
-        else:
-            rejection = typed_answer(self._host, bot, answer, number)
+        match_id(request.answer.match)  # refuses the call if this is not the name of a match
+        answer = decode_answer(self._host, request.answer)
+        asked = self._host.is_asked(answer.match_id, answer.seat, answer.turn_id)
+        rejection = self._host.answer(bot, answer)
         self._host.called(bot)
         await self._host.stored()
         if rejection is None:
@@ -216,6 +211,6 @@ class PlayService:
             return play_pb2.SubmitMoveResponse()
         turn = self._host.handed_again(rejection)
         return play_pb2.SubmitMoveResponse(
-            rejected=rejected_message(match, answer.seat, answer.turn_id, rejection),
+            rejected=rejected_message(answer.match_id, answer.seat, answer.turn_id, rejection),
             turn=None if turn is None else self._turn_message(turn),
         )

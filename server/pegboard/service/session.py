@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import structlog
 from google.protobuf.message import DecodeError
 from grpc.aio import EOF
 
-from pegboard.errors import InvalidRequest, Replaced, Silent, TooManyRequests, UnknownMatch
+from pegboard.errors import InvalidRequest, Replaced, Silent, TooManyRequests
 from pegboard.matches.finished import FinishedMatch
 from pegboard.matches.host import MatchHost
 from pegboard.matches.mailbox import Delivery, Mailbox
@@ -25,23 +25,21 @@ from pegboard.matches.rejection import Rejection
 from pegboard.matches.running import OpenTurn, RunningMatch, SeatedBot
 from pegboard.rpc.allowance import Allowance
 from pegboard.rpc.settings import Limits
-from pegboard.rules.errors import NotationError, PegboardError
+from pegboard.rules.errors import PegboardError
 from pegboard.rules.game import Seat
+from pegboard.service.answers import bare_id, decode_answer
 from pegboard.service.messages import (
     COLLECTION,
-    ID_MOST,
     event_messages,
     rejected_message,
     started_message,
 )
 from pegboard.v1 import play_pb2
-from pegboard.wire.codec import CODECS, Codec, read_move
+from pegboard.wire.codec import CODECS, Codec
 from pegboard.wire.records import result_message
 from pegboard.wire.turns import seat_bytes, turn_bytes, turns_bytes
 
 _log = structlog.get_logger("pegboard.play")
-_PREFIX = len(COLLECTION)
-_ID_END = _PREFIX + ID_MOST
 
 SETTLE_LOOP_PASSES = 2
 """How many turns of the event loop a message needs from the socket to its reader."""
@@ -54,8 +52,6 @@ SLICE_S = 0.005
 """How long events are put together in one pass of the event loop."""
 FAIR_BYTES = 256
 """What an answer may need: a name of 63 characters, a typed move. More is charged for."""
-MOVE_BYTES = 128
-"""More than any typed move has."""
 
 
 class Traffic:
@@ -181,8 +177,7 @@ class PlaySession:
         self._count(items, size)
         if items > SLICE:
             return request
-        for answer in answers:
-            self._answer(answer)
+        self._answer(answers)
         for resignation in resignations:
             self._resign(resignation)
         return None
@@ -190,8 +185,7 @@ class PlaySession:
     async def _take_in_slices(self, request: play_pb2.PlayRequest) -> None:
         """Take a long message; other bots have their turns in between."""
         for start in range(0, len(request.answers), SLICE):
-            for answer in request.answers[start : start + SLICE]:
-                self._answer(answer)
+            self._answer(request.answers[start : start + SLICE])
             await asyncio.sleep(0)
         for start in range(0, len(request.resignations), SLICE):
             for resignation in request.resignations[start : start + SLICE]:
@@ -211,20 +205,16 @@ class PlaySession:
         excess = max(-owed, 0) + (0 if items else 1) + max(bytes_over, 0) // FAIR_BYTES
         self._allowance.spend(excess)
 
-    def _answer(self, answer: play_pb2.Answer) -> None:
-        match, seat, turn_id = bare(answer.match), answer.seat, answer.turn_id
-        number = answer.number if answer.HasField("number") else None
-        if answer.WhichOneof("choice") == "index":
-            rejection = self._host.answer(
-                self._bot, match, seat, turn_id, index=answer.index, number=number
-            )
-        else:
-            rejection = typed_answer(self._host, self._bot, answer, number)
-        if rejection is not None:
-            self._reject(match, seat, turn_id, rejection)
+    def _answer(self, messages: Iterable[play_pb2.Answer]) -> None:
+        host, bot = self._host, self._bot
+        for message in messages:
+            answer = decode_answer(host, message)
+            rejection = host.answer(bot, answer)
+            if rejection is not None:
+                self._reject(answer.match_id, answer.seat, answer.turn_id, rejection)
 
     def _resign(self, resignation: play_pb2.Resignation) -> None:
-        match, seat = bare(resignation.match), resignation.seat
+        match, seat = bare_id(resignation.match), resignation.seat
         rejection = self._host.resign(self._bot, match, seat)
         if rejection is not None:
             self._reject(match, seat, 0, rejection)
@@ -373,14 +363,6 @@ class PlaySession:
             self.end(Silent(f"{self._bot} left {limits.silence_beats} heartbeats unanswered"))
 
 
-def bare(name: str) -> str:
-    """Return the id of `matches/{id}`; a name of another shape stays as it is, and names no match.
-
-    What is longer than any id is cut off, since it is said again in rejections.
-    """
-    return name[_PREFIX:_ID_END] if name.startswith(COLLECTION) else name[:ID_MOST]
-
-
 def encode_turn(turn: OpenTurn, time_ms: tuple[int, int | None]) -> bytes:
     """Return the serialised `Turn`."""
     return _encoded(turn, time_ms, *_address(turn.seated))
@@ -395,35 +377,3 @@ def _address(seated: SeatedBot) -> tuple[bytes, Codec]:
 def _encoded(turn: OpenTurn, time_ms: tuple[int, int | None], head: bytes, codec: Codec) -> bytes:
     view = turn.match.view(turn.seat)
     return turn_bytes(head, turn.turn_id, time_ms, turn.choices, turn.question, view, codec)
-
-
-def typed_answer(
-    host: MatchHost, bot: str, answer: play_pb2.Answer, number: int | None
-) -> Rejection | None:
-    """Hand an answer that names its move to the host; one that cannot be read is an illegal move."""
-    match = bare(answer.match)
-    move: Any = None
-    size = answer.move.ByteSize()
-    try:
-        if size > MOVE_BYTES:
-            raise NotationError(f"a move of {size} bytes; none has more than {MOVE_BYTES}")
-        family = host.get(match).game.family
-        move = read_move(family, answer.move)
-    except UnknownMatch:
-        pass  # The host says the same.
-    except NotationError as error:
-        move = Unreadable(str(error))
-    return host.answer(bot, match, answer.seat, answer.turn_id, move=move, number=number)
-
-
-class Unreadable:
-    """A move that could not be read: equal to no move, legal nowhere."""
-
-    is_open = False
-
-    def __init__(self, detail: str) -> None:
-        self.detail = detail
-
-    def text(self) -> str:
-        """Return why it cannot be read."""
-        return self.detail
