@@ -81,7 +81,7 @@ def find_places(addresses: Sequence[str]) -> list[Place]:
     """Return where to listen, a free port for each port 0.
 
     Every address has been bound and released again. Raises `InvalidRequest` naming the address and
-    the reason where one of them cannot be bound, or would be bound twice.
+    the reason if one of them cannot be bound, or would be bound twice.
     """
     with contextlib.ExitStack() as held:
         places = [_find_place(*split(address), held) for address in dict.fromkeys(addresses)]
@@ -148,7 +148,7 @@ def _resolve(host: str) -> tuple[str, ...]:
 
 
 def _probe(address: str, port: int) -> socket.socket | None:
-    """Bind a socket and return it; None where this machine has no IPv6. Raises `OSError`."""
+    """Bind a socket and return it; None if this machine has no IPv6. Raises `OSError`."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     if address in _WILDCARDS and socket.has_dualstack_ipv6():
         family, address = socket.AF_INET6, "::"  # gRPC listens on both families for either

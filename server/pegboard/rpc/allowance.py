@@ -30,7 +30,7 @@ class Allowance:
         self.open_calls = 0
 
     def spend(self, units: int) -> None:
-        """Take units. Raises `TooManyRequests` where there are not enough.
+        """Take units. Raises `TooManyRequests` if there are not enough.
 
         What was refused is owed all the same, up to the burst: a flood waits the longer for the next
         unit, the larger it was.

@@ -25,7 +25,7 @@ def refuse(context: Any, error: Exception, method: str) -> None:
     """Let the call end with the error's status when its handler returns.
 
     What is not a `PegboardError` is logged and hidden, and so is where the store lies. Raises
-    `CancelledError` where the caller has gone. gRPC's `abort` is not used: it keeps an exception whose
+    `CancelledError` if the caller has gone. gRPC's `abort` is not used: it keeps an exception whose
     traceback holds the call, the request and itself, so that only the cycle collector frees them.
     """
     if has_left(context, error):
@@ -46,7 +46,7 @@ def has_left(context: Any, error: Exception) -> bool:
     """Whether an error only says that the caller has cancelled the call or lost its connection.
 
     gRPC raises `InternalError` for operations on a call that is over, before or after it has marked
-    the call as cancelled; its other errors of that kind count only where it has.
+    the call as cancelled; its other errors of that kind count only if it has.
     """
     if isinstance(error, grpc.aio.InternalError):
         return True

@@ -107,7 +107,7 @@ class Gate:
 
     @contextmanager
     def open_call(self, allowance: Allowance | None) -> Iterator[None]:
-        """Count a call as open. Raises `TooManyRequests` where too many of its caller are."""
+        """Count a call as open. Raises `TooManyRequests` if too many of its caller are."""
         if allowance is None:
             yield
             return

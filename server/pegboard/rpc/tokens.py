@@ -83,7 +83,7 @@ class Tokens(Protocol):
         ...
 
     def check_bot(self, name: str) -> None:
-        """Raise `InvalidRequest` where no bot of that name can ever come."""
+        """Raise `InvalidRequest` if no bot of that name can ever come."""
         ...
 
 
@@ -203,7 +203,7 @@ def _digest(where: str, token: str) -> bytes:
 
 
 def bearer_token(metadata: Any) -> str:
-    """Return the token of `authorization: Bearer TOKEN`, or "" where there is none."""
+    """Return the token of `authorization: Bearer TOKEN`, or "" if there is none."""
     for key, value in metadata or ():
         if key == "authorization" and isinstance(value, str):
             kind, _, token = value.partition(" ")

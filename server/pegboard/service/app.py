@@ -73,7 +73,7 @@ async def serve(
     announce: Callable[[str], None] = print_line,
     further: FurtherServices = no_further_services,
 ) -> None:
-    """Host matches until SIGTERM, SIGINT, or the end of standard input where that is asked for.
+    """Host matches until SIGTERM, SIGINT, or the end of standard input if that is asked for.
 
     Announces one line, `listening on ADDRESS...`, when ready. Raises `InvalidRequest` for settings
     that cannot work and `StoreError` for a store that cannot be opened, or not be written for longer
@@ -244,7 +244,7 @@ def server_options(limits: Limits) -> list[tuple[str, Any]]:
 
 
 def check_addresses(settings: ServeSettings, tokens: Tokens) -> None:
-    """Raise `InvalidRequest` where the settings give nowhere safe to listen."""
+    """Raise `InvalidRequest` if the settings name no address that is safe to listen on."""
     if not settings.listen and not settings.unix:
         raise InvalidRequest("nowhere to listen; give --listen HOST:PORT or --unix PATH")
     if settings.listen and tokens.open_to_all:

@@ -40,7 +40,7 @@ def configure_log(level: str) -> None:
 
 
 class StandardError:
-    """Writes entries to standard error as it is now. Where nothing reads it, a server still serves."""
+    """Writes entries to standard error as it is now. If nothing reads it, the server still serves."""
 
     def msg(self, line: str) -> None:
         """Write one entry."""

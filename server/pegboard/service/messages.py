@@ -43,7 +43,7 @@ def id_in(collection: str, what: str, name: str) -> str:
 
 
 def check_text(field: str, text: str) -> None:
-    """Raise `InvalidRequest` where a text is too long."""
+    """Raise `InvalidRequest` if a text is too long."""
     if len(text) > TEXT_CHARACTERS:
         raise InvalidRequest(
             f"{field} has {len(text)} characters; at most {TEXT_CHARACTERS} are taken"

@@ -91,7 +91,7 @@ class PlayService:
             refuse(context, error, "Play")
 
     async def _hello(self, context: Any) -> play_pb2.Hello:
-        """Read the first message. Raises `InvalidRequest` where it is not a `Hello`."""
+        """Read the first message. Raises `InvalidRequest` if it is not a `Hello`."""
         if self._stopping:
             raise Unavailable(STOPPING)
         data = await self._first_message(context)

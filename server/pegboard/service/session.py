@@ -1,9 +1,9 @@
-"""One `Play` stream: a reader task, a writer loop, and a pulse that keeps them honest.
+"""One `Play` stream: a reader task, a writer loop, and a pulse that ends it if the bot is silent.
 
 The reader hands each answer to the host as it comes. The writer takes whatever has become ready since
 its last write, in one message: while a write is in flight, or the bot is busy, the next one fills by
-itself; a lonely turn never waits. The stream ends by itself when the bot half-closes; otherwise with
-the error that says why, and the bot's clocks run on until it is back.
+itself; a single turn never waits. The stream ends without an error if the bot half-closes; otherwise
+with the error that says why, and the bot's clocks run on until it is back.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _log = structlog.get_logger("pegboard.play")
 SETTLE_LOOP_PASSES = 2
 """How many turns of the event loop a message needs from the socket to its reader."""
 SETTLE_PASSES_MOST = 16
-"""A bound, so that a flood of one bot cannot silence the others."""
+"""A bound, so that a flood of one bot cannot delay the writers of the others."""
 
 SLICE = 64
 """Answers that are taken in one pass of the event loop: 3 ms; those of other bots come in between."""
@@ -195,7 +195,7 @@ class PlaySession:
     def _count(self, items: int, size: int) -> None:
         """Charge what was not asked for: more answers than open turns, nothing at all, bytes.
 
-        Raises `TooManyRequests` where the bot has no allowance left for it.
+        Raises `TooManyRequests` if the bot has no allowance left for it.
         """
         owed = self._owed - items
         self._owed = max(owed, 0)
@@ -220,7 +220,7 @@ class PlaySession:
             self._reject(match, seat, 0, rejection)
 
     def _reject(self, match: str, seat: Seat, turn_id: int, rejection: Rejection) -> None:
-        """Let a rejection join the next message. Raises `TooManyRequests` where too many wait."""
+        """Let a rejection join the next message. Raises `TooManyRequests` if too many wait."""
         self._unread += 1
         if self._unread > self._limits.rejections_unread:
             raise TooManyRequests(
@@ -289,7 +289,7 @@ class PlaySession:
         return response
 
     def _event_messages(self, delivery: Delivery) -> Iterator[bytes]:
-        """Starts and events, in messages of a bounded size; b"" where the loop is due a pass.
+        """Starts and events, in messages of a bounded size; b"" if the loop is due a pass.
 
         After a reconnect they are derived again by playing each match over, which takes its time.
         """
@@ -343,7 +343,7 @@ class PlaySession:
     def pulse(self, pulse_s: float) -> None:
         """Called every `pulse_s`: send heartbeats, end a stream that is stuck or silent.
 
-        Counts pulses, not time: while this server itself was held up, nobody was silent.
+        Counts pulses, not time: while this server itself was held up, no bot was silent.
         """
         limits = self._limits
         self._beat_pulses += 1

@@ -10,7 +10,7 @@ from pegboard.errors import InvalidRequest
 
 
 def watch_for_stop(stop: asyncio.Event, stop_on_eof: bool) -> None:
-    """Set `stop` on SIGTERM or SIGINT, or at the end of standard input where that is asked for."""
+    """Set `stop` on SIGTERM or SIGINT, or at the end of standard input if that is asked for."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
