@@ -406,6 +406,7 @@ class Interrupting:
     def find_spec(self, name, path=None, target=None):
         if name == "typer":
             signal.raise_signal(signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 sys.meta_path.insert(0, Interrupting())
 sys.argv = ["pegboard", "variants"]
 from pegboard.cli.main import main
