@@ -8,11 +8,12 @@ from pegboard.errors import UnknownMatch
 from pegboard.matches.answers import Answer
 from pegboard.matches.host import MatchHost
 from pegboard.rules.errors import NotationError
-from pegboard.service.messages import COLLECTION, ID_MOST
+from pegboard.rules.names import MATCHES
+from pegboard.service.messages import ID_MOST
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import read_move
 
-_PREFIX = len(COLLECTION)
+_PREFIX = len(MATCHES)
 _ID_END = _PREFIX + ID_MOST
 
 _new_tuple = tuple.__new__
@@ -39,7 +40,7 @@ def bare_id(name: str) -> str:
 
     Cut to the length of an id, since a rejection repeats it.
     """
-    return name[_PREFIX:_ID_END] if name.startswith(COLLECTION) else name[:ID_MOST]
+    return name[_PREFIX:_ID_END] if name.startswith(MATCHES) else name[:ID_MOST]
 
 
 def decode_answer(host: MatchHost, message: play_pb2.Answer) -> Answer:

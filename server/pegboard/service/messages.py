@@ -20,7 +20,6 @@ from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.codec import event_message
 from pegboard.wire.records import result_message
 
-COLLECTION = MATCHES
 ID_MOST = 80
 """More characters than any id has (63): what is cut off there makes no difference."""
 SEATS_MOST = 16
@@ -28,9 +27,9 @@ SEATS_MOST = 16
 
 def match_id(name: str) -> str:
     """Return the id of `matches/{id}`. Raises `InvalidRequest`."""
-    if not name.startswith(COLLECTION) or len(name) == len(COLLECTION):
+    if not name.startswith(MATCHES) or len(name) == len(MATCHES):
         raise InvalidRequest(f"no match is named {quoted(name)}; write matches/ and the id")
-    return name[len(COLLECTION) : len(COLLECTION) + ID_MOST]
+    return name[len(MATCHES) : len(MATCHES) + ID_MOST]
 
 
 def id_in(collection: str, what: str, name: str) -> str:
@@ -130,7 +129,7 @@ def _check_sizes(message: match_pb2.MatchSpec) -> None:
 def match_message(match: AnyMatch) -> match_pb2.Match:
     """Return a match as a message."""
     message = match_pb2.Match(
-        name=COLLECTION + match.id,
+        name=MATCHES + match.id,
         spec=spec_message(match.spec),
         family=match.family,
         state=match_pb2.MATCH_STATE_RUNNING,
@@ -163,7 +162,7 @@ def started_message(match: AnyMatch, bot: str) -> play_pb2.MatchStarted:
     """Return what a bot is told when a match starts."""
     spec = match.spec
     return play_pb2.MatchStarted(
-        match=COLLECTION + match.id,
+        match=MATCHES + match.id,
         variant=VARIANTS + spec.variant,
         family=match.game.family,
         seats=match.seats_of(bot),
@@ -179,7 +178,7 @@ def rejected_message(
     """Return why an answer did not count; `match` is the match's id."""
     reason: Any = int(rejection.reason)
     return play_pb2.MoveRejected(
-        match=COLLECTION + plain(match),
+        match=MATCHES + plain(match),
         seat=seat,
         turn_id=turn_id,
         reason=reason,

@@ -27,9 +27,9 @@ from pegboard.rpc.allowance import Allowance
 from pegboard.rpc.settings import Limits
 from pegboard.rules.errors import PegboardError
 from pegboard.rules.game import Seat
+from pegboard.rules.names import MATCHES
 from pegboard.service.answers import bare_id, decode_answer
 from pegboard.service.messages import (
-    COLLECTION,
     event_messages,
     rejected_message,
     started_message,
@@ -277,7 +277,7 @@ class PlaySession:
         )
         for match in ended:
             response.ended.add(
-                match=COLLECTION + match.id,
+                match=MATCHES + match.id,
                 result=result_message(match.result),
                 seats=match.seats_of(self._bot),
             )
@@ -308,7 +308,7 @@ class PlaySession:
                 if size + len(chunk) > limit:
                     yield response.SerializeToString()
                     response, size = play_pb2.PlayResponse(), 0
-                response.events.add(match=COLLECTION + match.id, seat=seat, events=chunk)
+                response.events.add(match=MATCHES + match.id, seat=seat, events=chunk)
                 size += len(chunk)
             if time.monotonic() > pause_s:
                 yield b""
@@ -371,7 +371,7 @@ def encode_turn(turn: OpenTurn, time_ms: tuple[int, int | None]) -> bytes:
 def _address(seated: SeatedBot) -> tuple[bytes, Codec]:
     """Return what all turns of a seat begin with, and how they go on."""
     match = seated.match
-    return seat_bytes(COLLECTION + match.id, seated.seat), CODECS[match.game.family]
+    return seat_bytes(MATCHES + match.id, seated.seat), CODECS[match.game.family]
 
 
 def _encoded(turn: OpenTurn, time_ms: tuple[int, int | None], head: bytes, codec: Codec) -> bytes:

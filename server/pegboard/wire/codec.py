@@ -16,7 +16,7 @@ from pegboard.wire.ranges import read_number
 class Codec(NamedTuple):
     """The conversions of one family.
 
-    `move_bytes` and `view_bytes` give serialised `Move` and `View` messages, `listed_bytes` the
+    `move_bytes` and `view_bytes` give serialised `GameMove` and `GameView` messages, `listed_bytes` the
     elements of `Turn.legal_moves`.
     """
 
@@ -54,7 +54,9 @@ def move_message(family: str, move: Any) -> match_pb2.GameMove:
 def read_move(family: str, message: match_pb2.GameMove) -> Any:
     """Return the complete move of an answer. Raises `NotationError` for another family's or none."""
     if message.WhichOneof("kind") != family:
-        raise NotationError(f"the move is not one of {family}; set the field `{family}` of Move")
+        raise NotationError(
+            f"the move is not one of {family}; set the field `{family}` of GameMove"
+        )
     return CODECS[family].read_move(getattr(message, family))
 
 

@@ -58,7 +58,7 @@ _LISTED = key(play_pb2.Turn.DESCRIPTOR, "legal_moves")
 
 
 def _wrapped(oneof: str, payload: bytes) -> bytes:
-    """Serialised `Move` around a move of cribbage."""
+    """Serialised `GameMove` around a move of cribbage."""
     return delimited(_IN_MOVE, delimited(_MOVE[oneof], payload))
 
 
@@ -110,7 +110,7 @@ _MOVE_BYTES: dict[type[Any], Callable[[Any], bytes]] = {
 
 
 def move_bytes(move: mv.CribbageMove) -> bytes:
-    """Return the serialised `Move`."""
+    """Return the serialised `GameMove`."""
     return _MOVE_BYTES[type(move)](move)
 
 
@@ -293,7 +293,7 @@ def _counting_bytes(counting: Counting) -> bytes:
 
 
 def view_bytes(view: CribbageView) -> bytes:
-    """Return the serialised `View`; proto3: what is 0 or empty is left out."""
+    """Return the serialised `GameView`; proto3: what is 0 or empty is left out."""
     (phase, game, deal, dealer, crib_owner, scores, rear_pegs, games_won, hand, discards, second_hand,
      hand_sizes, starter, played, count_cards, count, said_go, bid, bidder, counting, grid, next_card,
      seats_to_act, passed, count_over, shown, seen, match_points) = view  # fmt: skip

@@ -66,7 +66,7 @@ _PASS_BYTES = _serialised(mv.PASS)
 
 
 def move_bytes(move: mv.DominoesMove) -> bytes:
-    """Return the serialised `Move`."""
+    """Return the serialised `GameMove`."""
     if type(move) is mv.Place:
         return _PLACE_BYTES[move.tile, move.end]
     return _DRAW_BYTES if type(move) is mv.Draw else _PASS_BYTES
@@ -178,7 +178,7 @@ def _act_bytes(act: Act) -> bytes:
 
 
 def view_bytes(view: DominoesView) -> bytes:
-    """Return the serialised `View`."""
+    """Return the serialised `GameView`."""
     (game, round_, opener, scores, games_won, hand, hand_sizes, stock, line, connections,
      continuations, passes, seat_to_act, acts) = view  # fmt: skip
     parts = [

@@ -93,7 +93,7 @@ def answer_bytes(match: str, seat: int, turn_id: int, index: int, number: int | 
 
 
 def move_answer_bytes(match: str, seat: int, turn_id: int, move: bytes) -> bytes:
-    """Return an answer by a serialised `Move` as an element of `PlayRequest.answers`."""
+    """Return an answer by a serialised `GameMove` as an element of `PlayRequest.answers`."""
     payload = (
         _answer_seat_bytes(match, seat)
         + _K_ANSWER_TURN
