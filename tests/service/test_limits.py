@@ -105,9 +105,9 @@ async def test_a_long_message_leaves_the_loop_to_others() -> None:
         passes: list[int] = []
         async with asyncio.timeout(20):
             while not reading.done():
-                before = session._unread
+                before = session.account._unread
                 await asyncio.sleep(0)
-                passes.append(session._unread - before)
+                passes.append(session.account._unread - before)
         assert 0 < max(passes) <= 64
 
 
@@ -276,7 +276,7 @@ async def test_a_refused_call_leaves_nothing_in_memory() -> None:
 
 def is_stalled(session: PlaySession) -> bool:
     """Whether the same message is being written for three pulses: the window is full."""
-    return session._blocked_pulses >= 3
+    return session.heartbeat.blocked_pulses >= 3
 
 
 async def test_departures_are_not_faults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,12 +326,12 @@ async def test_the_kit_answers_many_turns_in_messages_that_are_taken() -> None:
             try:
                 await until(lambda: bool(rig.server._play._sessions))
                 (session,) = rig.server._play._sessions
-                await until(lambda: session.turns_sent >= 1000)
-                turns = session.turns_sent
+                await until(lambda: session.account.turns_sent >= 1000)
+                turns = session.account.turns_sent
             finally:
                 bot.go.set()
             await until(lambda: sum(bot.sizes) >= turns)
-            await until(lambda: session.turns_sent >= 2 * turns)
+            await until(lambda: session.account.turns_sent >= 2 * turns)
             assert max(bot.sizes) > 256
             assert session in rig.server._play._sessions
 

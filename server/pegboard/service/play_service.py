@@ -22,8 +22,11 @@ from pegboard.rpc.tokens import bearer_token
 from pegboard.rules.names import BOTS
 from pegboard.rules.plain import plain
 from pegboard.service.answers import decode_answer
+from pegboard.service.heartbeat import pulse_interval_s
 from pegboard.service.messages import match_id, rejected_message
-from pegboard.service.session import PlaySession, Traffic, encode_turn
+from pegboard.service.session import PlaySession
+from pegboard.service.traffic import Traffic
+from pegboard.service.turns import encode_turn
 from pegboard.v1 import play_pb2
 
 PROTOCOL_VERSION = 1
@@ -33,7 +36,6 @@ _MATCHES_PER_UNIT = 10
 """Running matches whose turns are sent again for one unit more of a Hello (`Limits.hello_units`)."""
 _HELLO_SHARE = 4
 """What the turns sent again cost at most: the burst of an allowance, divided by this."""
-_PULSES_PER_BEAT = 10
 
 _log = structlog.get_logger("pegboard.play")
 
@@ -69,12 +71,12 @@ class PlayService:
         return service_handler(SERVICE, self, CALLS, self._gate, Play=play)
 
     async def pulse(self) -> None:
-        """Look after all streams, for ever."""
-        pulse_s = self._limits.heartbeat_s / _PULSES_PER_BEAT
+        """Give all streams their pulse (`heartbeat`), for ever."""
+        interval_s = pulse_interval_s(self._limits)
         while True:
-            await asyncio.sleep(pulse_s)
+            await asyncio.sleep(interval_s)
             for session in list(self._sessions):
-                session.pulse(pulse_s)
+                session.pulse()
 
     def stop(self) -> None:
         """End all streams after the write in flight, and take no new ones."""
@@ -146,16 +148,17 @@ class PlayService:
         allowance.spend(hello_cost(self._limits, self._host.running_of(bot)))
         await context.write(self._welcome(bot).SerializeToString())
         mailbox = self._host.connect(bot, max_open_turns=hello.max_open_turns, events=hello.events)
-        session = PlaySession(self._host, mailbox, context, self._limits, self._traffic, allowance)
+        session = PlaySession(self._host, mailbox, self._limits, self._traffic, allowance)
         self._sessions.add(session)
         kit, kit_version = plain(hello.kit), plain(hello.kit_version)
         _log.info("bot_connected", bot=bot, kit=kit, kit_version=kit_version)
         try:
-            await session.run()
+            await session.run(context)
         finally:
             self._sessions.discard(session)
             mailbox.close()
-            _log.info("bot_left", bot=bot, turns=session.turns_sent, messages=session.messages_sent)
+            turns, messages = session.account.turns_sent, session.writer.messages_sent
+            _log.info("bot_left", bot=bot, turns=turns, messages=messages)
 
     def _welcome(self, bot: str) -> play_pb2.PlayResponse:
         return play_pb2.PlayResponse(
