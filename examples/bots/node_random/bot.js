@@ -37,29 +37,27 @@ const definition = loader.loadSync('pegboard/v1/play.proto', {
 });
 const { PlayService } = grpc.loadPackageDefinition(definition).pegboard.v1;
 
-/** Return 48 random bits that depend on the seed and the question only. */
+/** Return a hash that depends on the seed and the question only: the luck of one choice. */
 function chance(turn, min, max) {
   const question = `${SEED}/${turn.match}/${turn.seat || 0}/${turn.turn_id}/${min}/${max}`;
-  return crypto.createHash('sha256').update(question).digest().readUIntBE(0, 6);
+  return crypto.createHash('sha256').update(question).digest();
 }
 
 /** Answer a turn: any listed move; if it takes a number, mostly a small one. */
 function choose(turn) {
   const ranges = turn.legal_moves.map((move) => move.number_range);
   const { min = 0, max = 0 } = ranges.find(Boolean) || {};
-  const bits = chance(turn, min, max);
+  const digest = chance(turn, min, max);
   const answer = {
     match: turn.match,
     seat: turn.seat,
     turn_id: turn.turn_id,
-    index: bits % turn.legal_moves.length,
+    index: digest.readUIntBE(0, 6) % turn.legal_moves.length,
   };
   const range = ranges[answer.index];
   if (range) {
     const { min: low = 0, max: high = 0 } = range;
-    const room = Math.max(high - low, 0);
-    const fraction = (Math.floor(bits / 65536) % 65536) / 65536;
-    answer.number = low + Math.min(room, Math.floor(-4 * Math.log(1 - fraction)));
+    answer.number = Math.min(high, low + Math.floor((digest[6] * digest[7]) / 4096));
   }
   return answer;
 }
