@@ -19,6 +19,7 @@ from tests.service.rig import ORGANISER, metadata_of, serving, token_of
 from pegboard import errors
 from pegboard.client import new_match
 from pegboard.matches.finished import Archive
+from pegboard.matches.settings import HostSettings
 from pegboard.rpc.allowance import ACCOUNTS_KEPT, Allowance, Allowances
 from pegboard.rpc.settings import Limits
 from pegboard.rpc.tokens import bearer_token, load_tokens
@@ -56,6 +57,27 @@ def with_spec(**changes: Any) -> match_pb2.CreateMatchRequest:
     request = new_match("draw", ["alice", "bob"])
     spec: dict[str, Any] = {"variant": request.spec.variant, "bots": request.spec.bots}
     return match_pb2.CreateMatchRequest(spec=match_pb2.MatchSpec(**(spec | changes)))
+
+
+OTHER_DEFAULTS = {"move_ms": 7000, "startup_ms": 8000, "illegal_move_limit": 9}
+
+
+@pytest.mark.parametrize("asked", [0, 5])
+@pytest.mark.parametrize("field", list(OTHER_DEFAULTS))
+async def test_a_field_that_a_request_leaves_out_is_the_hosts(field: str, asked: int) -> None:
+    """Of all three; 0 is not set."""
+    settings = HostSettings(**OTHER_DEFAULTS)
+    async with serving(host_settings=settings) as rig, rig.organiser() as organiser:
+        request = with_spec()
+        part = request.spec if field == "illegal_move_limit" else request.spec.time_control
+        setattr(part, field, asked)
+        (match,) = await organiser.create([request])
+        found = {
+            "move_ms": match.spec.time_control.move_ms,
+            "startup_ms": match.spec.time_control.startup_ms,
+            "illegal_move_limit": match.spec.illegal_move_limit,
+        }
+        assert found == OTHER_DEFAULTS | ({field: asked} if asked else {})
 
 
 async def test_creating_needs_an_organiser() -> None:

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 class TimeControl:
     """A seat's time, in milliseconds. Bank and increment 0: no bank, only the cap for each turn.
 
+    `move_ms` and `startup_ms` 0: those of the host (`HostSettings`), which `Creation` fills in.
     `match_ms` is the wall-clock limit of the whole match, 0 for none.
     """
 
     bank_ms: int = 0
     increment_ms: int = 0
-    move_ms: int = 10_000
-    startup_ms: int = 60_000
+    move_ms: int = 0
+    startup_ms: int = 0
     match_ms: int = 0
 
 
@@ -24,6 +25,7 @@ class TimeControl:
 class MatchSpec:
     """Variant, seats, time and deals of one match. `bots` by seat; `seed` None: the host draws it.
 
+    `illegal_move_limit` 0: that of the host, which `Creation` fills in.
     Matches of one `block` can be read by organisers alone until `block_matches` of them have a result.
     """
 
@@ -35,6 +37,6 @@ class MatchSpec:
     nonce: str = ""
     seed: bytes | None = None
     withhold_seed: bool = False
-    illegal_move_limit: int = 3
+    illegal_move_limit: int = 0
     block: str = ""
     block_matches: int = 0

@@ -82,14 +82,14 @@ def spec_message(spec: MatchSpec) -> match_pb2.MatchSpec:
 
 
 def read_spec(message: match_pb2.MatchSpec) -> MatchSpec:
-    """Return the spec of a message, defaults filled in.
+    """Return the spec of a message. What is not set there is left to the host (`matches.creation`).
 
     Raises `InvalidRequest` for a bad seed and for fields that are longer than any of use.
     """
     _check_sizes(message)
     if message.seed and len(message.seed) != SEED_BYTES:
         raise InvalidRequest(f"a seed has {SEED_BYTES} bytes, not {len(message.seed)}")
-    control, default = message.time_control, TimeControl()
+    control = message.time_control
     return MatchSpec(
         variant=id_in(VARIANTS, "variant", message.variant),
         bots=tuple(id_in(BOTS, "bot", bot) for bot in message.bots),
@@ -97,15 +97,15 @@ def read_spec(message: match_pb2.MatchSpec) -> MatchSpec:
         time_control=TimeControl(
             bank_ms=control.bank_ms,
             increment_ms=control.increment_ms,
-            move_ms=control.move_ms or default.move_ms,
-            startup_ms=control.startup_ms or default.startup_ms,
+            move_ms=control.move_ms,
+            startup_ms=control.startup_ms,
             match_ms=control.match_ms,
         ),
         label=message.label,
         nonce=message.nonce,
         seed=message.seed or None,
         withhold_seed=message.withhold_seed,
-        illegal_move_limit=message.illegal_move_limit or 3,
+        illegal_move_limit=message.illegal_move_limit,
         block=message.block,
         block_matches=message.block_matches,
     )
