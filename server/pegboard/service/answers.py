@@ -7,14 +7,11 @@ from typing import Any
 from pegboard.errors import UnknownMatch
 from pegboard.matches.answers import Answer
 from pegboard.matches.host import MatchHost
+from pegboard.rpc.names import read_id
 from pegboard.rules.errors import NotationError
 from pegboard.rules.names import MATCHES
-from pegboard.service.messages import ID_MOST
 from pegboard.v1 import play_pb2
 from pegboard.wire.codec import read_move
-
-_PREFIX = len(MATCHES)
-_ID_END = _PREFIX + ID_MOST
 
 _new_tuple = tuple.__new__
 
@@ -35,17 +32,12 @@ class Unreadable:
         return self.detail
 
 
-def bare_id(name: str) -> str:
-    """Return the id of `matches/{id}`, and a name of another shape unchanged: no match has it.
-
-    Cut to the length of an id, since a rejection repeats it.
-    """
-    return name[_PREFIX:_ID_END] if name.startswith(MATCHES) else name[:ID_MOST]
-
-
 def decode_answer(host: MatchHost, message: play_pb2.Answer) -> Answer:
-    """Return the answer of a message; a move that cannot be read becomes an illegal move."""
-    match_id = bare_id(message.match)
+    """Return the answer of a message; a move that cannot be read becomes an illegal move.
+
+    Raises `InvalidRequest` if the name of the match is not one.
+    """
+    match_id = read_id(MATCHES, message.match)
     number = message.number if message.HasField("number") else None
     if message.HasField("index"):
         # 160 ns less than the constructor of a NamedTuple, which is a Python function.

@@ -10,10 +10,11 @@ import grpc
 from pegboard.errors import InvalidRequest
 from pegboard.rpc.calls import service_handler
 from pegboard.rpc.gate import Access, Call, Gate
+from pegboard.rpc.names import read_id
 from pegboard.rules.catalog import CATALOG, find
 from pegboard.rules.game import Option
 from pegboard.rules.names import VARIANTS
-from pegboard.rules.plain import plain, quoted
+from pegboard.rules.plain import plain
 from pegboard.v1 import catalog_pb2
 
 SERVICE = catalog_pb2.DESCRIPTOR.services_by_name["CatalogService"]
@@ -68,11 +69,7 @@ class CatalogService:
         self, request: catalog_pb2.GetVariantRequest, context: Any
     ) -> catalog_pb2.GetVariantResponse:
         """Return one variant."""
-        if not request.name.startswith(VARIANTS):
-            raise InvalidRequest(
-                f"no variant is named {quoted(request.name)}; write variants/ and the id"
-            )
-        variant = find(plain(request.name[len(VARIANTS) :]))
+        variant = find(plain(read_id(VARIANTS, request.name)))
         return catalog_pb2.GetVariantResponse(variant=variant_message(variant.id))
 
     async def ListVariants(

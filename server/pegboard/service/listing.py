@@ -6,8 +6,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from pegboard.errors import InvalidRequest
 from pegboard.matches.store.query import ANY_TIME, MatchOrder, MatchQuery, Milliseconds
+from pegboard.rpc.names import read_id
 from pegboard.rules.names import BOTS, VARIANTS
-from pegboard.service.messages import check_text, id_in
+from pegboard.service.messages import check_text
 from pegboard.v1 import match_pb2
 
 _FINISHED = {
@@ -35,8 +36,8 @@ def read_query(request: match_pb2.ListMatchesRequest) -> MatchQuery:
     return MatchQuery(
         label=request.label,
         finished=finished,
-        variant=id_in(VARIANTS, "variant", request.variant) if request.variant else "",
-        bot=id_in(BOTS, "bot", request.bot) if request.bot else "",
+        variant=read_id(VARIANTS, request.variant) if request.variant else "",
+        bot=read_id(BOTS, request.bot) if request.bot else "",
         created=_range("create_time", request.create_time),
         ended=ended,
         order=order,

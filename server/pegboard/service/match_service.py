@@ -14,15 +14,16 @@ from pegboard.matches.host import CreateRequest, MatchHost
 from pegboard.matches.running import AnyMatch
 from pegboard.rpc.calls import service_handler
 from pegboard.rpc.gate import Access, Call, Gate
+from pegboard.rpc.names import read_id
 from pegboard.rpc.tokens import Caller
 from pegboard.rules.game import Seat
+from pegboard.rules.names import MATCHES
 from pegboard.rules.plain import sentence
 from pegboard.service.catalog_service import page_size
 from pegboard.service.listing import read_query
 from pegboard.service.messages import (
     check_text,
     event_messages,
-    match_id,
     match_message,
     read_spec,
 )
@@ -125,7 +126,7 @@ class MatchService:
         self, request: match_pb2.CancelMatchRequest, context: Any
     ) -> match_pb2.CancelMatchResponse:
         """End a match without a result."""
-        match = await self._host.cancel(match_id(request.name))
+        match = await self._host.cancel(read_id(MATCHES, request.name))
         return match_pb2.CancelMatchResponse(match=match_message(match))
 
     async def ForfeitMatch(
@@ -133,7 +134,7 @@ class MatchService:
     ) -> match_pb2.ForfeitMatchResponse:
         """End a match because a bot is gone."""
         detail = sentence(request.detail)
-        match = await self._host.forfeit(match_id(request.name), request.seat, detail)
+        match = await self._host.forfeit(read_id(MATCHES, request.name), request.seat, detail)
         return match_pb2.ForfeitMatchResponse(match=match_message(match))
 
     async def GetMatchRecord(
@@ -151,7 +152,7 @@ class MatchService:
         self, request: match_pb2.WatchMatchRequest, context: Any
     ) -> AsyncIterator[match_pb2.WatchMatchResponse]:
         """Yield the events of one match as the caller may see them."""
-        match = self._host.get(match_id(request.name))
+        match = self._host.get(read_id(MATCHES, request.name))
         caller = self._caller(context)
         seat = self._seat(request, match, caller)
         # What a bot sees of its own running match comes to it anyway.
@@ -168,7 +169,7 @@ class MatchService:
 
     def _readable(self, context: Any, name: str) -> AnyMatch:
         """Return a match that the caller may read. Raises `UnknownMatch` or `PermissionDenied`."""
-        match = self._host.get(match_id(name))
+        match = self._host.get(read_id(MATCHES, name))
         self._require_open(match, self._caller(context))
         return match
 

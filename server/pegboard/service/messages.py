@@ -11,34 +11,17 @@ from pegboard.matches.creation import OPTIONS_MAX, TEXT_CHARACTERS
 from pegboard.matches.rejection import Rejection
 from pegboard.matches.running import AnyMatch
 from pegboard.matches.spec import MatchSpec, TimeControl
+from pegboard.rpc.names import read_id
 from pegboard.rules.game import Seat
 from pegboard.rules.names import BOTS, MATCHES, VARIANTS
-from pegboard.rules.plain import plain, quoted, sentence
+from pegboard.rules.plain import plain, sentence
 from pegboard.rules.results import Result
 from pegboard.rules.shuffle import SEED_BYTES
 from pegboard.v1 import match_pb2, play_pb2
 from pegboard.wire.codec import event_message
 from pegboard.wire.records import result_message
 
-ID_MOST = 80
-"""More characters than any id has (63): what is cut off there makes no difference."""
 SEATS_MOST = 16
-
-
-def match_id(name: str) -> str:
-    """Return the id of `matches/{id}`. Raises `InvalidRequest`."""
-    if not name.startswith(MATCHES) or len(name) == len(MATCHES):
-        raise InvalidRequest(f"no match is named {quoted(name)}; write matches/ and the id")
-    return name[len(MATCHES) : len(MATCHES) + ID_MOST]
-
-
-def id_in(collection: str, what: str, name: str) -> str:
-    """Return the id of `{collection}{id}`. Raises `InvalidRequest`."""
-    if not name.startswith(collection):
-        raise InvalidRequest(
-            f"{quoted(name)} does not name a {what}; write {collection} and the id"
-        )
-    return name[len(collection) :]
 
 
 def check_text(field: str, text: str) -> None:
@@ -91,8 +74,8 @@ def read_spec(message: match_pb2.MatchSpec) -> MatchSpec:
         raise InvalidRequest(f"a seed has {SEED_BYTES} bytes, not {len(message.seed)}")
     control = message.time_control
     return MatchSpec(
-        variant=id_in(VARIANTS, "variant", message.variant),
-        bots=tuple(id_in(BOTS, "bot", bot) for bot in message.bots),
+        variant=read_id(VARIANTS, message.variant),
+        bots=tuple(read_id(BOTS, bot) for bot in message.bots),
         options=dict(message.options),
         time_control=TimeControl(
             bank_ms=control.bank_ms,

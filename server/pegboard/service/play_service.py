@@ -17,13 +17,14 @@ from pegboard.matches.running import OpenTurn
 from pegboard.rpc.calls import service_handler
 from pegboard.rpc.errors import refuse
 from pegboard.rpc.gate import STOPPING, Access, Call, Gate
+from pegboard.rpc.names import read_id
 from pegboard.rpc.settings import Limits
 from pegboard.rpc.tokens import bearer_token
-from pegboard.rules.names import BOTS
+from pegboard.rules.names import BOTS, MATCHES
 from pegboard.rules.plain import plain
 from pegboard.service.answers import decode_answer
 from pegboard.service.heartbeat import pulse_interval_s
-from pegboard.service.messages import match_id, rejected_message
+from pegboard.service.messages import rejected_message
 from pegboard.service.session import PlaySession
 from pegboard.service.traffic import Traffic
 from pegboard.service.turns import encode_turn
@@ -178,7 +179,7 @@ class PlayService:
     ) -> play_pb2.GetTurnResponse:
         """Wait for an open turn of the caller."""
         bot = self._bot(context)
-        match = match_id(request.match) if request.match else ""
+        match = read_id(MATCHES, request.match) if request.match else ""
         wait_s = min(request.wait_ms / 1000, self._limits.poll_s)
         turn = await self._host.next_turn(bot, match, wait_s)
         if turn is None:
@@ -201,7 +202,6 @@ class PlayService:
     ) -> play_pb2.SubmitMoveResponse:
         """Answer a turn; returns once the move is stored."""
         bot = self._bot(context)
-        match_id(request.answer.match)  # refuses the call if this is not the name of a match
         answer = decode_answer(self._host, request.answer)
         asked = self._host.is_asked(answer.match_id, answer.seat, answer.turn_id)
         rejection = self._host.answer(bot, answer)

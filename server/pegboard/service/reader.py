@@ -12,10 +12,12 @@ from grpc.aio import EOF
 from pegboard.errors import InvalidRequest, TooManyRequests
 from pegboard.matches.host import MatchHost
 from pegboard.matches.mailbox import Mailbox
-from pegboard.matches.rejection import Rejection
+from pegboard.matches.rejection import Rejection, RejectionReason
+from pegboard.rpc.names import ID_MOST, read_id
 from pegboard.rules.game import Seat
+from pegboard.rules.names import MATCHES
 from pegboard.service.account import StreamAccount
-from pegboard.service.answers import bare_id, decode_answer
+from pegboard.service.answers import decode_answer
 from pegboard.service.heartbeat import Heartbeat
 from pegboard.service.traffic import Traffic
 from pegboard.v1 import play_pb2
@@ -101,18 +103,31 @@ class Reader:
     def _answer(self, messages: Iterable[play_pb2.Answer]) -> None:
         host, bot = self._host, self._bot
         for message in messages:
-            answer = decode_answer(host, message)
+            try:
+                answer = decode_answer(host, message)
+            except InvalidRequest as error:
+                self._reject_name(message.match, message.seat, message.turn_id, error)
+                continue
             rejection = host.answer(bot, answer)
             if rejection is not None:
                 self._reject(answer.match_id, answer.seat, answer.turn_id, rejection)
 
     def _resign(self, resignation: play_pb2.Resignation) -> None:
-        match, seat = bare_id(resignation.match), resignation.seat
-        rejection = self._host.resign(self._bot, match, seat)
+        seat = resignation.seat
+        try:
+            match_id = read_id(MATCHES, resignation.match)
+        except InvalidRequest as error:
+            self._reject_name(resignation.match, seat, 0, error)
+            return
+        rejection = self._host.resign(self._bot, match_id, seat)
         if rejection is not None:
-            self._reject(match, seat, 0, rejection)
+            self._reject(match_id, seat, 0, rejection)
 
-    def _reject(self, match: str, seat: Seat, turn_id: int, rejection: Rejection) -> None:
+    def _reject_name(self, name: str, seat: Seat, turn_id: int, error: InvalidRequest) -> None:
+        rejection = Rejection(RejectionReason.UNKNOWN_SEAT, str(error))
+        self._reject(name[:ID_MOST], seat, turn_id, rejection)
+
+    def _reject(self, match_id: str, seat: Seat, turn_id: int, rejection: Rejection) -> None:
         """Let a rejection join the next message. Raises `TooManyRequests` if too many wait."""
         self._account.rejected()
-        self._mailbox.reject(match, seat, turn_id, rejection)
+        self._mailbox.reject(match_id, seat, turn_id, rejection)
