@@ -22,9 +22,10 @@ from pegboard.matches.store.opening import open_store
 from pegboard.matches.store.protocol import Durability
 from pegboard.rpc.addresses import find_places, split, unix_address, unix_target
 from pegboard.rpc.gate import Gate
-from pegboard.rpc.settings import Limits, ServeSettings
+from pegboard.rpc.limits import Limits
 from pegboard.rpc.tokens import load_tokens
 from pegboard.service.app import Server
+from pegboard.service.settings import ServeSettings
 
 SERVE = (sys.executable, "-m", "pegboard.cli.main", "serve")
 

@@ -22,10 +22,11 @@ from pegboard.matches.host import HostSettings, MatchHost
 from pegboard.matches.store.opening import open_store
 from pegboard.matches.store.protocol import Durability
 from pegboard.rpc.gate import Gate
-from pegboard.rpc.settings import Limits, ServeSettings
+from pegboard.rpc.limits import Limits
 from pegboard.rpc.tokens import load_tokens
 from pegboard.rules.errors import PegboardError
 from pegboard.service.app import Server
+from pegboard.service.settings import ServeSettings
 from pegboard.v1 import match_pb2, play_pb2
 
 BOTS = ("alice", "bob", "carol", "zoe")

@@ -19,10 +19,10 @@ from tests.service.rig import ORGANISER, token_file
 from pegboard.client import BotClient, Organiser, new_match
 from pegboard.client.bot import as_bot
 from pegboard.errors import InvalidRequest, StoreError
-from pegboard.rpc.settings import ServeSettings
 from pegboard.rules.errors import PegboardError
 from pegboard.service.app import serve
 from pegboard.service.logs import configure_log
+from pegboard.service.settings import ServeSettings
 
 SERVE = (sys.executable, "-m", "pegboard.cli.main", "serve")
 

@@ -15,9 +15,10 @@ from pegboard.matches.host import MatchHost
 from pegboard.matches.store.opening import open_store
 from pegboard.matches.store.protocol import Durability
 from pegboard.rpc.gate import Gate
-from pegboard.rpc.settings import Limits, ServeSettings
+from pegboard.rpc.limits import Limits
 from pegboard.rpc.tokens import load_tokens
 from pegboard.service.app import HostedService, Server
+from pegboard.service.settings import ServeSettings
 
 NAME = "example.v1.EchoService"
 

@@ -18,7 +18,7 @@ from tests.service.rig import ORGANISER, Rig, Wire, metadata_of, serving, token_
 from pegboard import errors
 from pegboard.client import Bot, Turn, new_match
 from pegboard.rpc.allowance import Allowance
-from pegboard.rpc.settings import Limits
+from pegboard.rpc.limits import Limits
 from pegboard.rules.plain import plain, quoted, sentence
 from pegboard.service.play_service import hello_cost
 from pegboard.service.session import PlaySession

@@ -13,7 +13,7 @@ from pegboard.client.testing import random_choice
 from pegboard.errors import InvalidRequest, PermissionDenied, Replaced, Silent, Unavailable
 from pegboard.matches.host import HostSettings
 from pegboard.matches.running import RunningMatch
-from pegboard.rpc.settings import Limits
+from pegboard.rpc.limits import Limits
 from pegboard.v1 import cribbage_pb2, match_pb2, play_pb2
 
 # Ten beats, so that a test that has to wait for a processor is not silent meanwhile.

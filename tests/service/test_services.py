@@ -21,7 +21,7 @@ from pegboard.client import new_match
 from pegboard.matches.finished import Archive
 from pegboard.matches.settings import HostSettings
 from pegboard.rpc.allowance import ACCOUNTS_KEPT, Allowance, Allowances
-from pegboard.rpc.settings import Limits
+from pegboard.rpc.limits import Limits
 from pegboard.rpc.tokens import bearer_token, load_tokens
 from pegboard.rules.catalog import CATALOG
 from pegboard.rules.record import verify

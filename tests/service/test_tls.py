@@ -11,7 +11,7 @@ import pytest
 from tests.service.rig import ORGANISER, token_file, token_of
 
 from pegboard.errors import InvalidRequest
-from pegboard.rpc.settings import ServeSettings
+from pegboard.service.settings import ServeSettings
 from pegboard.service.tls import tls_credentials
 
 FILES = Path(__file__).parent / "tls"

@@ -13,7 +13,7 @@ from tests.patience import PATIENCE_S
 from tests.service.rig import Rig, serving, token_of
 
 from pegboard.matches.host import HostSettings
-from pegboard.rpc.settings import Limits
+from pegboard.rpc.limits import Limits
 from pegboard.v1 import match_pb2 as pb
 
 ZOO = Path(__file__).resolve().parents[1] / "bots" / "zoo.py"

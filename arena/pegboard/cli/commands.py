@@ -91,7 +91,8 @@ def serve(
 ) -> None:
     """Host matches until SIGTERM or Ctrl-C."""
     from pegboard.cli.serve import run_server
-    from pegboard.rpc.settings import ServeSettings
+    from pegboard.matches.settings import HostSettings
+    from pegboard.service.settings import ServeSettings
 
     settings = ServeSettings(
         listen=tuple(listen or ()),
@@ -100,7 +101,7 @@ def serve(
         public=public,
         store=store,
         durability=durability,
-        store_patience_s=store_patience,
+        host=HostSettings(store_patience_s=store_patience),
         log_level=log_level,
         stop_on_eof=stop_on_eof,
         tls_certificate=tls_certificate,

@@ -9,7 +9,7 @@ import uvloop
 from pegboard.wire.transport import wait_directly
 
 if TYPE_CHECKING:
-    from pegboard.rpc.settings import ServeSettings
+    from pegboard.service.settings import ServeSettings
 
 
 def run_server(settings: ServeSettings) -> None:

@@ -5,20 +5,16 @@ An answer is checked (seat, turn), applied by the rules and logged; then the nex
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from pegboard.matches.bots import Bots
 from pegboard.matches.clock import MILLISECOND
 from pegboard.matches.commits import Committer
-from pegboard.matches.deadlines import Deadlines
 from pegboard.matches.endings import Endings
 from pegboard.matches.finished import AnsweredTurn, FinishedMatch
+from pegboard.matches.hosting import Hosting
 from pegboard.matches.publishing import Publishing
-from pegboard.matches.registry import Registry
 from pegboard.matches.rejection import Rejection, RejectionReason
 from pegboard.matches.running import AnyMatch, OpenTurn, RunningMatch, SeatedBot
-from pegboard.matches.settings import HostSettings
 from pegboard.rules.errors import (
     ClaimTooHigh,
     IllegalMove,
@@ -47,26 +43,18 @@ class Answers:
     """Takes the answers of all bots."""
 
     def __init__(
-        self,
-        registry: Registry,
-        bots: Bots,
-        publishing: Publishing,
-        commits: Committer,
-        endings: Endings,
-        deadlines: Deadlines,
-        now_ns: Callable[[], int],
-        settings: HostSettings,
+        self, hosting: Hosting, publishing: Publishing, commits: Committer, endings: Endings
     ) -> None:
-        self._registry = registry
-        self._running = registry.running
-        self._bots = bots
+        self._registry = hosting.registry
+        self._running = hosting.registry.running
+        self._bots = hosting.bots
         self._publishing = publishing
         self._commits = commits
         self._endings = endings
-        self._deadlines = deadlines
-        self._now_ns = now_ns
-        self._spare_ns = settings.lag_ms * MILLISECOND
-        self._refill_ns = settings.lag_refill_ms * MILLISECOND
+        self._deadlines = hosting.deadlines
+        self._now_ns = hosting.now_ns
+        self._spare_ns = hosting.settings.lag_ms * MILLISECOND
+        self._refill_ns = hosting.settings.lag_refill_ms * MILLISECOND
 
     def answer(self, bot: str, answer: Answer) -> Rejection | None:
         """Answer a turn. None: the answer counts, or the seat has given the same answer before."""

@@ -14,18 +14,19 @@ more is published, since a result that bots and organisers are told must be stor
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import structlog
 
 from pegboard.errors import StoreError
-from pegboard.matches.finished import FinishedMatch, GameOf
+from pegboard.matches.finished import FinishedMatch
 from pegboard.matches.log import lines_of
+from pegboard.matches.registry import Registry
 from pegboard.matches.running import LostMatch, OpenTurn, RunningMatch, SeatedBot
 from pegboard.matches.store.batch import Batch, BlockChange
-from pegboard.matches.store.protocol import Durability, Store, StoreState
+from pegboard.matches.store.protocol import Durability, StoreState
 from pegboard.matches.store.rows import Row, journal_line, result_text
 from pegboard.rules.game import Seat
 from pegboard.rules.results import UNRATED
@@ -70,15 +71,9 @@ class Committer:
     """
 
     def __init__(
-        self,
-        store: Store,
-        running: Mapping[str, RunningMatch],
-        finish: int,
-        game_of: GameOf,
-        publish: Callable[[Commit], None],
-        patience_s: float,
+        self, registry: Registry, publish: Callable[[Commit], None], patience_s: float
     ) -> None:
-        self.store = store
+        self.store = store = registry.store
         self.failure: StoreError | None = None
         self.state = StoreState.WRITABLE
         self.strict = store.durability is Durability.STRICT
@@ -87,9 +82,9 @@ class Committer:
         self.complete = (
             False  # whether `running` has all that runs in the store: a snapshot needs that
         )
-        self._running = running
-        self._finish = finish
-        self._game_of = game_of
+        self._running = registry.running
+        self._finish = registry.last_finish
+        self._game_of = registry.game
         self._publish = publish
         self._state_waiters: set[asyncio.Future[None]] = set()
         self._patience_s = patience_s

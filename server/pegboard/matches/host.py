@@ -35,6 +35,7 @@ from pegboard.matches.creation import CreateRequest, Creation, NewMatches
 from pegboard.matches.deadlines import TICK_NS, Deadlines
 from pegboard.matches.endings import Endings
 from pegboard.matches.finished import FinishedMatch
+from pegboard.matches.hosting import Hosting
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.presence import Presence
 from pegboard.matches.publishing import Publishing
@@ -82,27 +83,20 @@ class MatchHost:
         self._store = store
         self._ticking = ticking
         self._spare_ns = settings.lag_ms * MILLISECOND
-        wait_ns = int(settings.wait_s * SECOND)
         self._registry = registry = Registry(store, find_game, settings)
         self._running = registry.running
         self._subscriptions = Subscriptions(registry)
-        clocks = TurnClocks(deadlines, wait_ns, lambda seated: TurnDeadline(seated, self._timeouts))
+        clocks = TurnClocks(
+            deadlines, settings.wait_ns, lambda seated: TurnDeadline(seated, self._timeouts)
+        )
         self._bots = bots = Bots(clocks, now_ns)
-        self._publishing = Publishing(registry, bots, self._subscriptions, deadlines, now_ns)
-        self._commits = Committer(
-            store,
-            registry.running,
-            registry.last_finish,
-            registry.game,
-            self._publishing.stored,
-            settings.store_patience_s,
-        )
+        hosting = Hosting(registry, bots, deadlines, now_ns, settings)
+        publishing = Publishing(hosting, self._subscriptions)
+        self._commits = Committer(registry, publishing.stored, settings.store_patience_s)
         self._endings = endings = Endings(bots, self._commits)
-        self._presence = Presence(bots, endings, deadlines, now_ns, settings)
-        self._timeouts = Timeouts(bots, self._presence, endings, deadlines, now_ns, wait_ns)
-        self._answers = Answers(
-            registry, bots, self._publishing, self._commits, endings, deadlines, now_ns, settings
-        )
+        self._presence = Presence(hosting, endings)
+        self._timeouts = Timeouts(hosting, self._presence, endings)
+        self._answers = Answers(hosting, publishing, self._commits, endings)
         self._creation = Creation(registry, settings)
         self._supervisor: asyncio.Task[None] | None = None
         self._tasks = asyncio.TaskGroup()

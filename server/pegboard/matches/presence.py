@@ -12,17 +12,16 @@ times the match is void: no bot has come, or the network between them and the se
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from pegboard.errors import TooManyRequests
-from pegboard.matches.bots import Bots, BotState
+from pegboard.matches.bots import BotState
 from pegboard.matches.clock import MILLISECOND, SECOND
-from pegboard.matches.deadlines import CONFIRM_NS, Deadlines
+from pegboard.matches.deadlines import CONFIRM_NS
 from pegboard.matches.endings import Endings
 from pegboard.matches.finished import FinishedMatch
+from pegboard.matches.hosting import Hosting
 from pegboard.matches.mailbox import Mailbox
 from pegboard.matches.running import Absence, AnyMatch, OpenTurn, RunningMatch, SeatedBot
-from pegboard.matches.settings import HostSettings
 from pegboard.rules.errors import MatchOver
 from pegboard.rules.results import Termination
 
@@ -30,22 +29,15 @@ from pegboard.rules.results import Termination
 class Presence:
     """Decides on bots that come, leave and stay away."""
 
-    def __init__(
-        self,
-        bots: Bots,
-        endings: Endings,
-        deadlines: Deadlines,
-        now_ns: Callable[[], int],
-        settings: HostSettings,
-    ) -> None:
+    def __init__(self, hosting: Hosting, endings: Endings) -> None:
         self.closed = False
-        self._bots = bots
+        self._bots = hosting.bots
         self._endings = endings
-        self._deadlines = deadlines
-        self._now_ns = now_ns
-        self._reconnect_s = settings.reconnect_s
-        self._reconnect_ns = int(settings.reconnect_s * SECOND)
-        self._polls_max = settings.polls_max
+        self._deadlines = hosting.deadlines
+        self._now_ns = hosting.now_ns
+        self._reconnect_s = hosting.settings.reconnect_s
+        self._reconnect_ns = int(hosting.settings.reconnect_s * SECOND)
+        self._polls_max = hosting.settings.polls_max
 
     def close(self) -> None:
         """End all streams and polls."""

@@ -6,13 +6,9 @@ here with the commit that has stored it (`commits`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from pegboard.matches.bots import Bots
 from pegboard.matches.commits import Commit
-from pegboard.matches.deadlines import Deadlines
 from pegboard.matches.finished import FinishedMatch
-from pegboard.matches.registry import Registry
+from pegboard.matches.hosting import Hosting
 from pegboard.matches.running import OpenTurn, RunningMatch
 from pegboard.matches.subscriptions import Subscriptions
 
@@ -20,19 +16,12 @@ from pegboard.matches.subscriptions import Subscriptions
 class Publishing:
     """Publishes what has happened."""
 
-    def __init__(
-        self,
-        registry: Registry,
-        bots: Bots,
-        subscriptions: Subscriptions,
-        deadlines: Deadlines,
-        now_ns: Callable[[], int],
-    ) -> None:
-        self._registry = registry
-        self._bots = bots
+    def __init__(self, hosting: Hosting, subscriptions: Subscriptions) -> None:
+        self._registry = hosting.registry
+        self._bots = hosting.bots
         self._subscriptions = subscriptions
-        self._deadlines = deadlines
-        self._now_ns = now_ns
+        self._deadlines = hosting.deadlines
+        self._now_ns = hosting.now_ns
 
     def stored(self, commit: Commit) -> None:
         """Publish what waited for the store: events, turns, results."""

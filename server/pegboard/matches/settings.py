@@ -1,8 +1,10 @@
-"""What a host does if a match says nothing else, and how much it keeps."""
+"""What a host does unless a match says otherwise, and how much it keeps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from pegboard.matches.clock import SECOND
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +34,8 @@ class HostSettings:
     events_kept: int = 64
     batch_max: int = 1000
     store_patience_s: float = 30.0
+
+    @property
+    def wait_ns(self) -> int:
+        """`wait_s` in nanoseconds."""
+        return int(self.wait_s * SECOND)

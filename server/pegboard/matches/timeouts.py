@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from pegboard.matches.bots import Bots
 from pegboard.matches.clock import MILLISECOND, SECOND
 from pegboard.matches.deadlines import CONFIRM_NS, Deadlines
 from pegboard.matches.endings import Endings
+from pegboard.matches.hosting import Hosting
 from pegboard.matches.presence import Presence
 from pegboard.matches.running import OpenTurn, Overdue, RunningMatch, SeatedBot
 from pegboard.matches.turns import WAIT_LOOK_NS
@@ -18,23 +16,15 @@ CONFIRMATIONS_MAX = 50
 
 
 class Timeouts:
-    """Decides on turns and matches whose time may be up. `wait_ns`: see `HostSettings.wait_s`."""
+    """Decides on turns and matches whose time may be up."""
 
-    def __init__(
-        self,
-        bots: Bots,
-        presence: Presence,
-        endings: Endings,
-        deadlines: Deadlines,
-        now_ns: Callable[[], int],
-        wait_ns: int,
-    ) -> None:
-        self._bots = bots
+    def __init__(self, hosting: Hosting, presence: Presence, endings: Endings) -> None:
+        self._bots = hosting.bots
         self._presence = presence
         self._endings = endings
-        self._deadlines = deadlines
-        self._now_ns = now_ns
-        self._wait_ns = wait_ns
+        self._deadlines = hosting.deadlines
+        self._now_ns = hosting.now_ns
+        self._wait_ns = hosting.settings.wait_ns
 
     def limit(self, match: RunningMatch) -> None:
         """See to it that a match that begins ends in time, if it has a limit."""

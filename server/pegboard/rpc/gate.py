@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pegboard.errors import StoreError, TooManyRequests, Unavailable
 from pegboard.rpc.allowance import Allowance, Allowances
-from pegboard.rpc.settings import Limits
+from pegboard.rpc.limits import Limits
 from pegboard.rpc.tokens import Caller, Tokens, bearer_token
 from pegboard.rules.errors import PegboardError
 

@@ -18,7 +18,6 @@ from grpc_reflection.v1alpha import reflection
 
 from pegboard.errors import InvalidRequest, StoreError
 from pegboard.matches.host import MatchHost
-from pegboard.matches.settings import HostSettings
 from pegboard.matches.store.opening import open_store
 from pegboard.matches.store.protocol import Durability, Store, StoreState
 from pegboard.rpc.addresses import (
@@ -31,8 +30,8 @@ from pegboard.rpc.addresses import (
     unix_target,
 )
 from pegboard.rpc.gate import Gate
+from pegboard.rpc.limits import Limits
 from pegboard.rpc.probe import ServerProbe
-from pegboard.rpc.settings import Limits, ServeSettings
 from pegboard.rpc.tokens import Tokens, load_tokens
 from pegboard.rules.plain import plain, quoted
 from pegboard.service import catalog_service, match_service, play_service
@@ -40,6 +39,7 @@ from pegboard.service.catalog_service import CatalogService
 from pegboard.service.logs import configure_log
 from pegboard.service.match_service import MatchService
 from pegboard.service.play_service import PlayService
+from pegboard.service.settings import ServeSettings
 from pegboard.service.stop_signals import watch_for_stop
 from pegboard.service.tls import tls_credentials
 
@@ -83,7 +83,7 @@ async def serve(
     tokens = load_tokens(settings.tokens)
     check_addresses(settings, tokens)
     store = open_settings_store(settings)
-    host = MatchHost(store, settings=HostSettings(store_patience_s=settings.store_patience_s))
+    host = MatchHost(store, settings=settings.host)
     gate = Gate(tokens, settings.limits, settings.public)
     server = Server(host, gate, further(host, gate))
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from pegboard.rpc.settings import Limits
+from pegboard.rpc.limits import Limits
 
 PULSES_PER_BEAT = 10
 

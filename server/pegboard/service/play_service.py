@@ -17,8 +17,8 @@ from pegboard.matches.running import OpenTurn
 from pegboard.rpc.calls import service_handler
 from pegboard.rpc.errors import refuse
 from pegboard.rpc.gate import STOPPING, Access, Call, Gate
+from pegboard.rpc.limits import Limits
 from pegboard.rpc.names import read_id
-from pegboard.rpc.settings import Limits
 from pegboard.rpc.tokens import bearer_token
 from pegboard.rules.names import BOTS, MATCHES
 from pegboard.rules.plain import plain

@@ -15,7 +15,7 @@ from pegboard.errors import Replaced, Silent
 from pegboard.matches.host import MatchHost
 from pegboard.matches.mailbox import Mailbox
 from pegboard.rpc.allowance import Allowance
-from pegboard.rpc.settings import Limits
+from pegboard.rpc.limits import Limits
 from pegboard.rules.errors import PegboardError
 from pegboard.service.account import StreamAccount
 from pegboard.service.heartbeat import Heartbeat

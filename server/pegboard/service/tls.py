@@ -7,7 +7,7 @@ import ssl
 import grpc
 
 from pegboard.errors import InvalidRequest
-from pegboard.rpc.settings import ServeSettings
+from pegboard.service.settings import ServeSettings
 
 
 def tls_credentials(settings: ServeSettings) -> grpc.ServerCredentials | None:

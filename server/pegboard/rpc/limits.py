@@ -1,9 +1,8 @@
-"""What `pegboard serve` is told, and the limits that hold for every caller."""
+"""The limits that hold for every caller of a server."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +45,3 @@ class Limits:
     """The longest wait of `GetTurn`."""
     stop_s: float = 5.0
     """From the wish to stop until calls that are still open are cut."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServeSettings:
-    """Where to listen, whom to believe, where to keep matches.
-
-    `listen` are `HOST:PORT`, `unix` paths of sockets; one at least. `store` None, or durability
-    `memory`, keeps nothing. Without `tokens` only Unix sockets are allowed (see `tokens`).
-    """
-
-    listen: tuple[str, ...] = ()
-    unix: tuple[Path, ...] = ()
-    tokens: Path | None = None
-    public: bool = False
-    """Whether matches and records may be read without a token."""
-    store: Path | None = Path("pegboard.db")
-    durability: str = "batched"
-    store_patience_s: float = 30.0
-    """How long to go on trying when the store cannot be written; then the server ends."""
-    log_level: str = "info"
-    stop_on_eof: bool = False
-    """Stop when standard input ends: a server does not outlive the process that started it."""
-    tls_certificate: Path | None = None
-    tls_key: Path | None = None
-    limits: Limits = field(default_factory=Limits)
