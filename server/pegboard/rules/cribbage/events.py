@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias, TypeVar, cast, get_args
+from typing import Final, NamedTuple, TypeAlias, TypeVar, cast, get_args
 
 from pegboard.rules.cards import NO_CARD, Card, card_text, cards_text
 from pegboard.rules.cribbage.scoring.items import Item, ItemKind
 from pegboard.rules.cribbage.scoring.pegging import peg_items
 from pegboard.rules.cribbage.scoring.show import ShowRules, show_items
-from pegboard.rules.game import Seat, print_as_text
+from pegboard.rules.game import Seat, from_row, print_as_text
 
 
 class Reason(IntEnum):
@@ -370,6 +370,22 @@ CribbageEvent: TypeAlias = (
 
 
 print_as_text(*get_args(CribbageEvent))
+
+# What every deal makes several times is made from its row (see `from_row`).
+dealt_of: Final[
+    Callable[[tuple[int, Seat, tuple[tuple[Card, ...], ...], tuple[Card, ...]]], Dealt]
+] = from_row(Dealt)
+discarded_of: Final[Callable[[tuple[Seat, tuple[Card, ...]]], Discarded]] = from_row(Discarded)
+hand_shown_of: Final[Callable[[tuple[Seat, tuple[Card, ...], int]], HandShown]] = from_row(
+    HandShown
+)
+crib_shown_of: Final[Callable[[tuple[Seat, tuple[Card, ...]]], CribShown]] = from_row(CribShown)
+counted_of: Final[Callable[[tuple[tuple[Card, ...], Card, int, ShowRules]], Counted]] = from_row(
+    Counted
+)
+scored_of: Final[Callable[[tuple[Seat, int, int, Reason, Counted | None, int]], Scored]] = from_row(
+    Scored
+)
 
 
 def explain(event: CribbageEvent) -> tuple[Item, ...]:

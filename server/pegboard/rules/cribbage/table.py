@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pegboard.rules.cards import NO_CARD, Card
-from pegboard.rules.cribbage.events import Counted, CribbageEvent, Reason, Scored
+from pegboard.rules.cribbage.events import Counted, CribbageEvent, Reason, scored_of
 from pegboard.rules.cribbage.setup import Setup
 from pegboard.rules.cribbage.view import PlayedCard
 from pegboard.rules.game import Chance, Seat
@@ -128,7 +128,7 @@ class Table:
                 score = target
                 self.over = True
             self.scores[side] = score
-        events.append(Scored(seat, side, points, reason, counted, score))
+        events.append(scored_of((seat, side, points, reason, counted, score)))
         return self.over
 
     def clear(self) -> None:

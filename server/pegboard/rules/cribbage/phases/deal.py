@@ -9,8 +9,8 @@ from pegboard.rules.cribbage.events import (
     Counted,
     CribbageEvent,
     CutForDeal,
-    Dealt,
     Reason,
+    dealt_of,
 )
 from pegboard.rules.cribbage.made_once import STARTER_TURNED
 from pegboard.rules.cribbage.table import Table
@@ -63,7 +63,7 @@ def deal_cards(table: Table, events: list[CribbageEvent]) -> None:
     table.hands = hands
     table.place = size
     dealt = tuple([tuple(hand) for hand in hands])
-    events.append(Dealt(table.deal, table.dealer, dealt, table.crib))
+    events.append(dealt_of((table.deal, table.dealer, dealt, table.crib)))
 
 
 def shuffle(table: Table, count: int) -> None:
@@ -102,7 +102,7 @@ def deal_second_six(table: Table, events: list[CribbageEvent]) -> None:
 def _deal_six(table: Table, events: list[CribbageEvent]) -> None:
     table.hands[0] = sorted(table.order[table.place : table.place + 6])
     table.place += 6
-    events.append(Dealt(table.deal, table.dealer, (tuple(table.hands[0]),), ()))
+    events.append(dealt_of((table.deal, table.dealer, (tuple(table.hands[0]),), ())))
 
 
 def turn_starter(table: Table, events: list[CribbageEvent]) -> None:

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from pegboard.rules.cards import JOKER, PACK, RANK, Card
-from pegboard.rules.cribbage.events import CribbageEvent, Discarded
+from pegboard.rules.cards import JOKER, RANK, Card, by_card
+from pegboard.rules.cribbage.events import CribbageEvent, discarded_of
 from pegboard.rules.cribbage.forms import LONE_CRIB
 from pegboard.rules.cribbage.moves import CardsMove, CribbageMove, Discard, discard
 from pegboard.rules.cribbage.phases.phase import NO_CHOICES, PhaseState, illegal, not_your_turn
 from pegboard.rules.cribbage.table import Table
 from pegboard.rules.cribbage.view import Phase
 from pegboard.rules.errors import IllegalMove
-from pegboard.rules.game import Choices, Seat
+from pegboard.rules.game import Choices, Seat, choices_of
 
 _FIVE: Final = 5
 
@@ -50,7 +50,7 @@ class Discarding(PhaseState):
             return NO_CHOICES
         question = self.questions.get(seat)
         if question is None:
-            question = self.questions[seat] = Choices(self._moves(seat))
+            question = self.questions[seat] = choices_of((self._moves(seat), None))
         return question
 
     def _moves(self, seat: Seat) -> tuple[CribbageMove, ...]:
@@ -79,7 +79,7 @@ class Discarding(PhaseState):
         table.hands[seat] = rest
         table.discards[seat] += cards
         self.questions.pop(seat, None)
-        events.append(Discarded(seat, cards))
+        events.append(discarded_of((seat, cards)))
         return self.finish(seat, events)
 
     def finish(self, seat: Seat, events: list[CribbageEvent]) -> bool:
@@ -97,7 +97,13 @@ class Discarding(PhaseState):
 
 
 _SIX: Final = 6
-_PAIRS: Final = {low: {high: discard((low, high)) for high in PACK if high > low} for low in PACK}
+
+
+def _pairs_with(low: Card) -> tuple[Discard, ...]:
+    return by_card(lambda high: discard((low, high)))
+
+
+_PAIRS: Final = by_card(_pairs_with)
 """Every discard of two cards, by the lower card and the higher."""
 
 

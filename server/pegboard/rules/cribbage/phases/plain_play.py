@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pegboard.rules.cards import NO_CARD, RANK, VALUE
-from pegboard.rules.cribbage.events import Counted, CribbageEvent, Reason
+from pegboard.rules.cribbage.events import CribbageEvent, Reason, counted_of
 from pegboard.rules.cribbage.joker_rules import LIMIT
 from pegboard.rules.cribbage.made_once import CARD_PLAYED, COUNT_ENDED, PLAIN_PLAYS, PLAYED, WENT_GO
 from pegboard.rules.cribbage.moves import GO, CribbageMove, Play
@@ -81,7 +81,7 @@ class PlainPlaying(Playing):
         if points is None:
             points = self._remember(key)
         if points:
-            counted = Counted(tuple(cards), NO_CARD, running, table.setup.rules)
+            counted = counted_of((tuple(cards), NO_CARD, running, table.setup.rules))
             if table.peg(seat, points, _PLAY, counted, events):
                 return True
         return self._end_count(events) if running == LIMIT else self._pass_on(seat, events)

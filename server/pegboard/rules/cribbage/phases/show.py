@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from pegboard.rules.cards import JOKER, NO_CARD, Card
-from pegboard.rules.cribbage.events import Counted, CribbageEvent, CribShown, HandShown, Reason
+from pegboard.rules.cribbage.events import (
+    CribbageEvent,
+    Reason,
+    counted_of,
+    crib_shown_of,
+    hand_shown_of,
+)
 from pegboard.rules.cribbage.phases.deal import SOLITAIRE_DEALS
 from pegboard.rules.cribbage.scoring.show import show_points
 from pegboard.rules.cribbage.table import Table
-from pegboard.rules.game import Seat
+from pegboard.rules.game import Seat, from_row
 
 BACK_UP: Final = 10
 _HAND: Final = Reason.HAND
@@ -34,9 +40,12 @@ class Count(NamedTuple):
     def lay_open(self, events: list[CribbageEvent]) -> None:
         """Show the cards."""
         if self.reason is _CRIB:
-            events.append(CribShown(self.seat, self.cards))
+            events.append(crib_shown_of((self.seat, self.cards)))
         else:
-            events.append(HandShown(self.seat, self.cards, self.hand))
+            events.append(hand_shown_of((self.seat, self.cards, self.hand)))
+
+
+_count_of: Final = from_row(Count)
 
 
 def counts(table: Table) -> Iterator[Count]:
@@ -52,12 +61,12 @@ def counts(table: Table) -> Iterator[Count]:
         cards = table.kept[seat]
         bound = table.bound[seat]
         effective = _bind(cards, bound) if bound else cards
-        yield Count(seat, _HAND, 0, cards, effective, starter)
+        yield _count_of((seat, _HAND, 0, cards, effective, starter))
         second = table.second_hands[seat]
         if second:
-            yield Count(seat, _HAND, 1, second, second, starter)
+            yield _count_of((seat, _HAND, 1, second, second, starter))
     crib_starter = NO_CARD if setup.form.crib_without_starter else starter
-    yield Count(table.crib_owner, _CRIB, 0, table.crib, table.crib, crib_starter)
+    yield _count_of((table.crib_owner, _CRIB, 0, table.crib, table.crib, crib_starter))
 
 
 def _bind(cards: tuple[Card, ...], bound: tuple[Card, ...]) -> tuple[Card, ...]:
@@ -74,7 +83,7 @@ def count_all(table: Table, events: list[CribbageEvent]) -> None:
         count.lay_open(events)
         cards, starter = count.effective, count.starter
         points = show_points(cards, starter, count.reason is _CRIB, rules)
-        counted = Counted(cards, starter, 0, rules)
+        counted = counted_of((cards, starter, 0, rules))
         if table.peg(count.seat, points, count.reason, counted, events):
             return
         if not points and charge_zero(table, count.seat, events):
