@@ -11,7 +11,7 @@ WORKERS ?= 2
 BUSY ?= 8
 # What the contract must stay compatible with: main as it was before this branch or commit.
 
-.PHONY: demo picture all-variants test stress test-long test-oracle test-polyglot test-compiled compiled check breaking frozen protos protos-languages bench lock clean
+.PHONY: demo picture all-variants test stress test-long test-oracle test-polyglot test-compiled compiled check breaking frozen protos protos-languages kits check-clients bench lock clean
 
 demo: $(STAMP) $(NODE_STAMP)  ## play the quickstart tournament and verify its records
 	$(BIN)/pegboard tournament run examples/quickstart.toml
@@ -64,6 +64,12 @@ protos: $(STAMP)          ## regenerate the Python code of the contract
 
 protos-languages: $(STAMP) ## generate and compile the contract in Go, Rust, Java, TypeScript, C++, C#
 	$(BIN)/python protos/languages.py $(LANGUAGES)
+
+kits: $(STAMP)            ## regenerate the code of the contract in the kits of other languages
+	$(BIN)/python protos/languages.py --kits $(LANGUAGES)
+
+check-clients: $(STAMP)   ## kits of other languages: generated code, format, lint, unit tests
+	$(BIN)/python clients/check.py $(LANGUAGES)
 
 bench: $(STAMP) $(COMPILED_STAMP)  ## all benchmarks, pure and compiled, each with its reference in the same run
 	$(BIN)/pegboard bench $(QUICK)
