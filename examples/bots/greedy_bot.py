@@ -233,10 +233,10 @@ def place_tile(turn: Turn) -> Choice:
 
 
 def choose(turn: Turn) -> Choice:
-    """Choose for either family."""
+    """Choose for the family; the first legal move in a game that this bot does not know."""
     if turn.family == "dominoes":
         return place_tile(turn)
-    if turn.move_count == 1 and turn.number is None:
+    if turn.family != "cribbage" or (turn.move_count == 1 and turn.number is None):
         return 0
     rules = rules_of(turn.info.variant, tuple(turn.info.options.items()))
     return CRIBBAGE[type(turn.moves[-1])](turn, rules)

@@ -53,6 +53,11 @@ Seat = int
 class Move(Protocol):
     """Something a seat does: immutable, hashable, equal to moves of its own kind only."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the move still lacks its number; then it also has `with_number` and `LEAST`."""
+        ...
+
     def text(self) -> str:
         """Return the canonical notation, e.g. `DISCARD 5C TD` or `PLACE 3|5@L`."""
         ...
@@ -278,7 +283,7 @@ class Game(Protocol[S_co, M_co, E]):
 
     @property
     def family(self) -> str:
-        """`cribbage` or `dominoes`."""
+        """The name of the family in the contract: `cribbage`, `dominoes`."""
         ...
 
     @property

@@ -140,14 +140,14 @@ class Turn:
 
     @property
     def view(self) -> View:
-        """All that the seat can see: a `CribbageView` or a `DominoesView` of `pegboard.rules`."""
+        """All that the seat can see, of `pegboard.rules`: a `CribbageView`, a `DominoesView`."""
         if self._view is None:
             self._view = read_view(self.message.view)
         return self._view
 
     @property
     def family(self) -> str:
-        """`cribbage` or `dominoes`."""
+        """The family of the game: `cribbage`, `dominoes`."""
         return self.message.view.WhichOneof("kind") or ""
 
     @property
