@@ -6,7 +6,7 @@ the orders that the seats draw by (X-21), and the others' hidden moves name the 
 that world is possible and its open events are the same, the reader's view, its redacted events, its
 choices, and who is to act have to be equal.
 
-Which events are open is told by `audit.visible`, apart from the engines: an engine that shows too much
+Which events are open is told by `Book.visible`, apart from the engines: an engine that shows too much
 does not make its own leak look like an open difference.
 """
 
@@ -14,20 +14,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
-from tests.rules.audit import visible
+from tests.rules.books.book import book_of
 from tests.rules.strategies import Case, random_turn, started
 
-from pegboard.rules.cards import PACK, card_text
 from pegboard.rules.errors import PegboardError
 from pegboard.rules.game import Game, Seat, State
 from pegboard.rules.shuffle import ScriptedChance, SeededChance
-from pegboard.rules.tiles import SET, tile_text
-
-PIECE = re.compile(r"\b(?:[A2-9TJQK][CDHS]|[0-6]\|[0-6])(?![\w|])")
-"""A card or a tile within a text. Jokers stay where they are: two that are alike move nothing."""
 
 
 class Leak(AssertionError):
@@ -80,10 +76,7 @@ def told(case: Case, length: int) -> Story:
         if chance.label != label:
             deal_from, moves_before = _dealt_at(new, len(events)), len(moves)
         events += new
-    labels = [chance.label]
-    if chance.label.startswith("round/"):
-        of_round = chance.label.replace("round/", "draw/")
-        labels += [f"{of_round}/{seat}" for seat in range(case.seats)]
+    labels = book_of(game.family).orders_of(chance.label, case.seats)
     orders = {label: case.chance.order(label, chance.size, chance.size) for label in labels}
     return Story(game, state, moves, events, orders, deal_from, moves_before)
 
@@ -94,9 +87,11 @@ def _dealt_at(events: list[Any], offset: int) -> int:
     return offset + (places[-1] if places else 0)
 
 
-def pieces_of(text: str) -> list[str]:
-    """Return the cards or tiles that a text names."""
-    return PIECE.findall(text)
+@cache
+def naming(family: str) -> re.Pattern[str]:
+    """Return what finds the cards or tiles that a text names."""
+    names = "|".join(map(re.escape, book_of(family).PIECES))
+    return re.compile(rf"\b(?:{names})(?![\w|])")
 
 
 class World(NamedTuple):
@@ -108,12 +103,12 @@ class World(NamedTuple):
 
 def alternative(story: Story, reader: Seat | None, rng: Random) -> World | None:
     """Permute some of what the reader has not seen; None where it has seen all but one."""
-    of_tiles = story.game.family == "dominoes"
-    names = [tile_text(tile) for tile in SET] if of_tiles else [card_text(card) for card in PACK]
+    book = book_of(story.game.family)
+    names = book.PIECES
     seen = {
         piece
         for event in story.events[story.deal_from :]
-        for piece in pieces_of(visible(event, reader).text())
+        for piece in naming(story.game.family).findall(book.visible(event, reader).text())
     }
     unseen = [piece for piece, name in enumerate(names) if name not in seen]
     if len(unseen) < 2:
@@ -134,7 +129,9 @@ def retold(case: Case, story: Story, world: World) -> tuple[State, list[Any]] | 
     events = list(first)
     for number, (seat, move) in enumerate(story.moves):
         if number >= story.moves_before_deal:
-            text = PIECE.sub(lambda found: world.renamed.get(found[0], found[0]), move.text())
+            text = naming(game.family).sub(
+                lambda found: world.renamed.get(found[0], found[0]), move.text()
+            )
             move = game.parse_move(text)
         try:
             events += state.apply(seat, move)
@@ -152,14 +149,15 @@ def check_secrecy(case: Case, length: int, attempts: int = 6) -> int:
         for _ in range(attempts):
             world = alternative(story, reader, rng)
             other = world and retold(case, story, world)
-            if other and _look_alike(story.events, other[1], reader):
+            if other and _look_alike(story.game, story.events, other[1], reader):
                 _compare(story, *other, reader, rng)
                 compared += 1
     return compared
 
 
-def _look_alike(events: list[Any], others: list[Any], reader: Seat | None) -> bool:
+def _look_alike(game: Game, events: list[Any], others: list[Any], reader: Seat | None) -> bool:
     """Whether nothing open to the reader tells the worlds apart."""
+    visible = book_of(game.family).visible
     return [visible(event, reader) for event in events] == [
         visible(event, reader) for event in others
     ]
@@ -195,7 +193,7 @@ def _compare_next(story: Story, other: State, reader: Seat, move: Any) -> None:
     if isinstance(mine, type) or isinstance(theirs, type):
         # A claim is judged by cards that lie open, so both worlds judge alike.
         _same(mine, theirs, "refusals")
-    elif _look_alike(mine, theirs, reader):
+    elif _look_alike(story.game, mine, theirs, reader):
         redact = story.game.redact
         _same([redact(e, reader) for e in mine], [redact(e, reader) for e in theirs], "next events")
 

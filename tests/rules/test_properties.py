@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
-from tests.rules.audit import CribbageAudit, DominoesAudit, audit_of, visible
+from tests.rules.books.book import Audit, book_of
 from tests.rules.secrecy import Leak, check_secrecy, told
 from tests.rules.strategies import (
     VARIANTS,
@@ -102,7 +102,8 @@ def played(case: Case) -> Played:
     """Play the case to its end, checking as it goes."""
     game, state, new = started(case)
     rng = case.rng
-    audit = audit_of(game, case.seats, state)
+    book = book_of(game.family)
+    audit = book.audit(game, case.seats, state)
     moves: list[tuple[Seat, Any]] = []
     events: list[Any] = []
     while True:
@@ -110,7 +111,7 @@ def played(case: Case) -> Played:
         for event in new:
             audit.note(event)
             for reader in (*range(case.seats), None):
-                assert game.redact(event, reader) == visible(event, reader)
+                assert game.redact(event, reader) == book.visible(event, reader)
         if rng.random() < PROBED or not state.to_act():
             audit.check()
             check_choices(game, state, case.seats)
@@ -240,15 +241,13 @@ def test_a_leaking_event_is_caught(variant: str, monkeypatch: pytest.MonkeyPatch
         check_secrecy(case, 0, attempts=20)
 
 
-LAYING = {"Discarded", "CardPlayed", "CardPlaced", "Placed"}
-
-
 @each_variant
 def test_a_lost_card_is_caught(variant: str) -> None:
     """The audit notices an event that books a card which is not there."""
     case = plain(variant)
     game, state, events = started(case)
-    audit = audit_of(game, case.seats, state)
+    book = book_of(game.family)
+    audit = book.audit(game, case.seats, state)
     for event in events:
         audit.note(event)
     rng, laid = case.rng, None
@@ -257,11 +256,11 @@ def test_a_lost_card_is_caught(variant: str) -> None:
         audit.moved(seat, move)
         for event in new:
             audit.note(event)
-            laid = event if type(event).__name__ in LAYING else laid
+            laid = event if type(event).__name__ in book.LAYING else laid
     with pytest.raises((AssertionError, KeyError)):
         _note_twice(audit, laid)
 
 
-def _note_twice(audit: CribbageAudit | DominoesAudit, event: Any) -> None:
+def _note_twice(audit: Audit, event: Any) -> None:
     audit.note(event)
     audit.check()

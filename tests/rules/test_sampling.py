@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.rules.audit import visible
-from tests.rules.replayed import past_of
+from tests.rules.books.book import book_of
 from tests.rules.secrecy import Story, told
-from tests.rules.strategies import VARIANTS, Case, cases, random_turn, snapshot
+from tests.rules.strategies import VARIANTS, Case, cases, random_turn, snapshot, started
 
 from pegboard.rules import catalog
 from pegboard.rules.cards import PACK, VALUE, parse_cards, places_of
@@ -58,9 +57,13 @@ def check_sample(case: Case, story: Story, rng: Random) -> None:
 
 def check_past(case: Case, story: Story, reader: int, sample: State) -> None:
     """The deal can have gone so that the seat saw the same events and it ends in the sample."""
-    past, events = past_of(case, story, reader, sample)
-    assert [visible(event, reader) for event in events[story.deal_from :]] == [
-        visible(event, reader) for event in story.events[story.deal_from :]
+    book = book_of(story.game.family)
+    orders, moves = book.past(story, reader, sample)
+    _, past, events = started(case, ScriptedChance(orders, otherwise=case.chance))
+    for seat, move in moves:
+        events += past.apply(seat, move)
+    assert [book.visible(event, reader) for event in events[story.deal_from :]] == [
+        book.visible(event, reader) for event in story.events[story.deal_from :]
     ]
     assert snapshot(past, case.seats) == snapshot(sample, case.seats)
 

@@ -12,9 +12,9 @@ from pegboard.rules.shuffle import ScriptedChance
 LUCK = ScriptedChance({"cut/1": (0, 4, 8, 12, 16)})
 
 
-def test_the_catalog_has_every_id_in_order() -> None:
-    """The ids are the contract."""
-    assert list(catalog.CATALOG) == [
+def test_ids_stay() -> None:
+    """Records and tournament files name variants by them."""
+    assert {
         "cribbage",
         "cribbage-3p",
         "cribbage-4p",
@@ -40,7 +40,7 @@ def test_the_catalog_has_every_id_in_order() -> None:
         "cribbage-solitaire",
         "cribbage-squares",
         "draw",
-    ]
+    } <= set(catalog.CATALOG)
 
 
 @pytest.mark.parametrize(

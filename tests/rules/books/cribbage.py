@@ -1,43 +1,42 @@
-"""A second book of every match, kept from its events alone, and compared with the state's views.
-
-It knows the cards or tiles from the deal, moves them as the events say, and so notices whatever is
-lost, doubled or shown to the wrong seat. It shares no code with the engines.
-"""
+"""Cribbage: what its events show, what is conserved, how the past of a sampled state went."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from pegboard.rules import tiles
-from pegboard.rules.cards import HIDDEN, JOKER
+from pegboard.rules.cards import HIDDEN, JOKER, PACK, Card, card_text
 from pegboard.rules.cribbage import events as cribbage
-from pegboard.rules.cribbage.moves import Gift
-from pegboard.rules.dominoes import events as dominoes
-from pegboard.rules.game import Game, Seat, State
-from pegboard.rules.tiles import HALVES, PIPS, Tile
+from pegboard.rules.cribbage.forms import LONE_CRIB
+from pegboard.rules.cribbage.moves import Discard, Exchange, Gift, Split
+from pegboard.rules.cribbage.state import CribbageState
+from pegboard.rules.cribbage.table import Table
+from pegboard.rules.cribbage.view import Phase
+from pegboard.rules.game import Game, Seat
 
-# What is hidden, from whom: this table is the specification of secrecy (R-C1.7, R-D14), written
-# apart from `redact`, so that the two can be compared. Every other event is open to all.
+if TYPE_CHECKING:
+    from tests.rules.secrecy import Story
+
+PIECES = [card_text(card) for card in PACK]
+"""Without jokers: two that are alike move nothing."""
+LAYING = frozenset({"Discarded", "CardPlayed", "CardPlaced"})
 
 
 def visible(event: Any, seat: Seat | None) -> Any:
-    """Return the event as `seat` may see it, None for a spectator."""
-    if isinstance(event, cribbage.Dealt | dominoes.Dealt):
-        hands: Any = tuple(
+    """Hands, the crib and what is laid away are hidden from all but their owner (R-C1.7)."""
+    if isinstance(event, cribbage.Dealt):
+        hands = tuple(
             hand if owner == seat else (HIDDEN,) * len(hand)
             for owner, hand in enumerate(event.hands)
         )
-        event = event._replace(hands=hands)
-        return _hide(event, "crib") if isinstance(event, cribbage.Dealt) else event
+        return _hide(event._replace(hands=hands), "crib")
     if isinstance(event, cribbage.Discarded | cribbage.CribTaken | cribbage.Exchanged):
         return event if seat == event.seat else _hide(event, "cards")
     if isinstance(event, cribbage.SplitMade):
         return event if seat == event.seat else _hide(event, "hand", "second_hand")
     if isinstance(event, cribbage.Gifted):
         return event if seat in (event.seat, event.to) else _hide(event, "cards")
-    if isinstance(event, dominoes.Drawn):
-        return event if seat == event.seat else event._replace(tile=tiles.HIDDEN)
     return event
 
 
@@ -45,91 +44,14 @@ def _hide(event: Any, *fields: str) -> Any:
     return event._replace(**{name: (HIDDEN,) * len(getattr(event, name)) for name in fields})
 
 
-def audit_of(game: Game, seats: int, state: State) -> CribbageAudit | DominoesAudit:
-    """Return an audit for the game's family."""
-    if game.family == "dominoes":
-        return DominoesAudit(game, seats, state)
+def orders_of(deal: str, seats: int) -> list[str]:
+    """Return the label of the deal alone."""
+    return [deal]
+
+
+def audit(game: Game, seats: int, state: Any) -> CribbageAudit:
+    """Return the audit of a match."""
     return CribbageAudit(game, seats, state)
-
-
-class DominoesAudit:
-    """Twenty-eight tiles: in hands, on the line, in the stock (R-D2)."""
-
-    def __init__(self, game: Any, seats: int, state: Any) -> None:
-        self.seats = seats
-        self.state = state
-        self.hands: list[set[Tile]] = [set() for _ in range(seats)]
-        self.line: list[Tile] = []
-        self.stock = 0
-        self.dealt = 0
-        self.scores = [0] * seats
-
-    def moved(self, seat: Seat, move: Any) -> None:
-        """Book a move that shows in no event: there is none in Draw."""
-
-    def note(self, event: Any) -> None:
-        """Book one event."""
-        if isinstance(event, dominoes.GameStarted):
-            self.scores = list(event.scores)
-        elif isinstance(event, dominoes.Dealt):
-            self.hands = [set(hand) for hand in event.hands]
-            assert [list(hand) for hand in event.hands] == [sorted(hand) for hand in self.hands]
-            self.line = []
-            self.stock = event.stock
-            self.dealt = 28
-        elif isinstance(event, dominoes.Drawn):
-            assert event.tile not in self.line
-            assert all(event.tile not in hand for hand in self.hands)
-            self.hands[event.seat].add(event.tile)
-            self.stock -= 1
-            assert event.stock == self.stock >= 2
-        elif isinstance(event, dominoes.Placed):
-            self.hands[event.seat].remove(event.tile)
-            self.line.insert(0 if event.end == 1 else len(self.line), event.tile)
-        elif isinstance(event, dominoes.RoundEnded):
-            self._settle(event)
-
-    def _settle(self, event: dominoes.RoundEnded) -> None:
-        assert event.hands == tuple(tuple(sorted(hand)) for hand in self.hands)
-        pips = [sum(PIPS[tile] for tile in hand) for hand in self.hands]
-        assert list(event.pips) == pips
-        assert event.blocked == all(self.hands)
-        order = sorted(range(self.seats), key=lambda seat: (pips[seat], bool(self.hands[seat])))
-        first, second = order[:2]
-        if event.blocked and pips[first] == pips[second]:
-            assert (event.winner, event.points) == (None, 0)
-        else:
-            assert event.winner == first
-            # An empty hand is worth 0, so that one formula covers both ends of a round.
-            assert event.points == sum(pips) - 2 * pips[first]
-            self.scores[first] += event.points
-        assert list(event.scores) == self.scores
-
-    def check(self) -> None:
-        """Compare the book with the state."""
-        held = [tile for hand in self.hands for tile in hand]
-        assert len(set(held + self.line)) == len(held) + len(self.line) == self.dealt - self.stock
-        self._check_path()
-        for seat in (*range(self.seats), None):
-            view = self.state.view(seat)
-            assert view.hand == (() if seat is None else tuple(sorted(self.hands[seat])))
-            assert view.hand_sizes == tuple(map(len, self.hands))
-            assert view.stock == self.stock
-            assert list(view.line) == self.line
-            assert list(view.scores) == self.scores
-
-    def _check_path(self) -> None:
-        """Neighbours touch with equal halves, and what is open at the ends is what is offered."""
-        if not self.line:
-            assert self.state.view(None).continuations == ()
-            return
-        left, right = (end.pips for end in self.state.view(None).continuations)
-        open_half = left
-        for tile in self.line:
-            low, high = HALVES[tile]
-            assert open_half in (low, high)
-            open_half = low + high - open_half
-        assert open_half == right
 
 
 class CribbageAudit:
@@ -296,3 +218,119 @@ class CribbageAudit:
                 assert view.second_hand == (
                     () if seat is None else tuple(sorted(self.second[seat].elements()))
                 )
+
+
+def past(
+    story: Story, reader: Seat, sample: CribbageState
+) -> tuple[dict[str, list[int]], list[tuple[Seat, Any]]]:
+    """Return the order of the pack, and the moves, hidden ones with the cards of the sample."""
+    deal = Past(story, reader, sample)
+    moves = [
+        (seat, move if number < story.moves_before_deal else deal.move(seat, move))
+        for number, (seat, move) in enumerate(story.moves)
+    ]
+    return {label: deal.order(order) for label, order in story.orders.items()}, moves
+
+
+class Past:
+    """The running deal of a sampled state of cribbage."""
+
+    def __init__(self, story: Story, reader: Seat, sample: CribbageState) -> None:
+        self.reader = reader
+        self.sample = sample
+        self.table: Table = sample.table
+        setup = self.table.setup
+        self.lone = setup.lone if setup.form.name == LONE_CRIB else -1
+        self.events = story.events[story.deal_from :]
+        self.own_moves = [
+            move for seat, move in story.moves[story.moves_before_deal :] if seat == reader
+        ]
+        self.picked: list[Card] = []
+        in_play = sample.phase.name in (Phase.PLAY, Phase.SHOW)
+        self.taken = self.lone >= 0 and (in_play or sample.phase.name == Phase.EXCHANGE)
+        if self.taken:
+            # The lone seat's own five and the card dealt to the crib, in any order.
+            hand = self.table.kept[self.lone] or self.table.hands[self.lone]
+            self.picked = [*hand, *self.table.crib]
+            for seat in range(setup.seats):
+                if seat != self.lone:
+                    self.picked.remove(self.table.discards[seat][0])
+            crib = [*self.table.seen[self.lone]]
+            for seat in range(setup.seats):
+                if seat != self.lone:
+                    crib.remove(self.table.discards[seat][0])
+            self.picked.remove(crib[0])
+            self.picked.append(crib[0])
+
+    def order(self, true: Sequence[int]) -> list[int]:
+        """Return the order of the pack that deals the cards of the sample."""
+        table = self.table
+        setup = table.setup
+        pack = list(setup.pack)
+        if setup.form.alone:
+            return [
+                *true[: table.place],
+                *_places(pack, table.order[table.place :], true[: table.place]),
+            ]
+        order = [-1] * setup.size
+        free: list[int | None] = list(pack)
+        for seat in range(setup.seats):
+            for place, card in zip(setup.picks[table.dealer][seat], self.dealt(seat), strict=True):
+                order[place] = _take(free, card)
+        for place, card in zip(range(setup.first_crib, setup.size), self.crib(), strict=True):
+            order[place] = _take(free, card)
+        if table.starter > 0:
+            order.append(_take(free, table.starter))
+        return order
+
+    def dealt(self, seat: Seat) -> list[Card]:
+        """Return the cards that the seat was dealt."""
+        table = self.table
+        if seat == self.lone and self.taken:
+            return self.picked[:5]
+        hand = table.kept[seat] or tuple(table.hands[seat])
+        size = table.setup.deal.dealt[(seat - table.dealer) % table.setup.seats]
+        if not size:
+            return []
+        cards = [*hand, *table.discards[seat], *table.second_hands[seat]]
+        return [*cards, *table.seen[seat]] if len(cards) < size else cards
+
+    def crib(self) -> list[Card]:
+        """Return the cards that were dealt to the crib."""
+        table = self.table
+        if self.taken:
+            return self.picked[5:]
+        crib = [*table.crib]
+        if len(crib) > table.setup.deal.crib_dealt:
+            for card in (card for cards in table.discards for card in cards):
+                crib.remove(card)
+        return crib
+
+    def move(self, seat: Seat, move: Any) -> Any:
+        """Return the move that the seat made in the past of the sample."""
+        table = self.table
+        if seat == self.reader:
+            return move
+        if isinstance(move, Exchange):
+            return Exchange(table.crib)
+        if isinstance(move, Discard):
+            mine = tuple(self.picked[:1]) if seat == self.lone and self.taken else None
+            return Discard(mine or table.discards[seat])
+        if isinstance(move, Split):
+            return Split(table.kept[seat] or tuple(table.hands[seat]))
+        if isinstance(move, Gift):
+            return Gift(table.seen[seat])
+        return move
+
+
+def _take(free: list[int | None], card: int) -> int:
+    place = free.index(card)
+    free[place] = None
+    return place
+
+
+def _places(pack: Sequence[int], cards: Sequence[int], used: Sequence[int]) -> list[int]:
+    free: list[int | None] = [
+        None if place in set(used) else card for place, card in enumerate(pack)
+    ]
+    return [_take(free, card) for card in cards]
