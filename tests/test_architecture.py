@@ -30,7 +30,9 @@ ALLOWED = {
     "client": {"wire", "errors", "rules", "v1"},
     "arena": {"errors", "rules"},
     "runner": {"arena", "client", "wire", "errors", "rules", "v1"},
+    "conformance": {"runner", "arena", "client", "wire", "errors", "rules", "v1"},
     "cli": {
+        "conformance",
         "runner",
         "arena",
         "service",

@@ -7,7 +7,9 @@ printed as `CODE: details`, so that tests can read it.
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -66,6 +68,16 @@ class Wire:
         fields = {"match": turn.match, "seat": turn.seat, "turn_id": turn.turn_id, **changes}
         answer = play_pb2.Answer(index=index, **fields)
         self.send(play_pb2.PlayRequest(answers=[answer]).SerializeToString())
+
+    def beat(self, response: play_pb2.PlayResponse) -> None:
+        """Answer the heartbeat of a message, if there is one."""
+        if response.heartbeat:
+            request = play_pb2.PlayRequest(heartbeat=response.heartbeat)
+            self.send(request.SerializeToString())
+
+    def close(self) -> None:
+        """Half-close."""
+        self._out.put(None)
 
     def last_words(self) -> None:
         """Print the status with which the server ended the call."""
@@ -379,6 +391,149 @@ def revolving() -> None:
         wire.channel.close()
 
 
+def steady(skip: Callable[[play_pb2.Turn], bool] = lambda turn: False) -> None:
+    """Plays by the rules, but for turns that are skipped; comes back, and stops at SIGTERM."""
+    wires: list[Wire] = []
+
+    def leave(*_: object) -> None:
+        wires[-1].close()
+
+    signal.signal(signal.SIGTERM, leave)
+    for _ in range(3):
+        wires.append(connected())
+        if play_steadily(wires[-1], skip):
+            return
+        time.sleep(0.1)
+
+
+def play_steadily(wire: Wire, skip: Callable[[play_pb2.Turn], bool]) -> bool:
+    """Answer turns and heartbeats; return whether the stream ended as it should."""
+    try:
+        for response in wire.responses():
+            wire.beat(response)
+            for turn in response.turns:
+                if not skip(turn):
+                    wire.answer(turn)
+    except grpc.RpcError:
+        return False
+    return True
+
+
+def forgetful() -> None:
+    """Plays seat 0 only, also when it has others."""
+    steady(lambda turn: turn.seat != 0)
+
+
+def sulker() -> None:
+    """Answers each turn once, also one that was rejected and comes again."""
+    seen: set[tuple[str, int, int]] = set()
+
+    def skip(turn: play_pb2.Turn) -> bool:
+        key = (turn.match, turn.seat, turn.turn_id)
+        known = key in seen
+        seen.add(key)
+        return known
+
+    steady(skip)
+
+
+def overclaimer() -> None:
+    """Claims one more than the range has."""
+    wire = connected()
+    for response in wire.responses():
+        wire.beat(response)
+        for turn in response.turns:
+            ranges = [move.number_range for move in turn.legal_moves]
+            wire.answer(turn, number=ranges[0].max + 1)
+
+
+def collector() -> None:
+    """Waits until it has two turns before it answers any."""
+    wire = connected()
+    waiting: list[play_pb2.Turn] = []
+    for response in wire.responses():
+        wire.beat(response)
+        waiting += response.turns
+        if len(waiting) > 1:
+            for turn in waiting:
+                wire.answer(turn)
+            waiting.clear()
+
+
+def heartless() -> None:
+    """Answers turns, but no heartbeats."""
+    wire = connected()
+    for turn in wire.turns():
+        wire.answer(turn)
+
+
+def stubborn() -> None:
+    """Does not stop when it is told to."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    wire = connected()
+    play_steadily(wire, lambda turn: False)
+    time.sleep(600)
+
+
+def clinger() -> None:
+    """Connects again whatever the status was."""
+    while True:
+        play_steadily(connected(), lambda turn: False)
+        time.sleep(0.05)
+
+
+def quitter() -> None:
+    """Ends when its stream breaks off."""
+    play_steadily(connected(), lambda turn: False)
+
+
+def twofold() -> None:
+    """Opens a second stream beside the first."""
+    wire = connected()
+    other = None
+    for response in wire.responses():
+        wire.beat(response)
+        for turn in response.turns:
+            wire.answer(turn)
+            other = other or connected()
+
+
+def insister() -> None:
+    """Answers again whatever was rejected."""
+    wire = connected()
+    for response in wire.responses():
+        wire.beat(response)
+        for turn in response.turns:
+            wire.answer(turn)
+        for rejected in response.rejected:
+            wire.answer(play_pb2.Turn(match=rejected.match, turn_id=rejected.turn_id))
+
+
+def narrow_minded() -> None:
+    """Does not survive a reason that it does not know."""
+    wire = connected()
+    for response in wire.responses():
+        wire.beat(response)
+        for rejected in response.rejected:
+            play_pb2.RejectionReason.Name(rejected.reason)
+        for turn in response.turns:
+            wire.answer(turn)
+
+
+def hoarder() -> None:
+    """Wants eight gigabytes at its first turn."""
+    wire = connected()
+    next(wire.turns())
+    hoard = bytearray(8 << 30)
+    say(str(len(hoard)))
+
+
+def forker() -> None:
+    """Leaves a process of its own behind that has left its group."""
+    subprocess.Popen(["sleep", "600"], start_new_session=True)
+    steady()
+
+
 KINDS: dict[str, Callable[[], None]] = {
     function.__name__: function
     for function in (
@@ -409,6 +564,20 @@ KINDS: dict[str, Callable[[], None]] = {
         loudkit,
         revolving,
         spy,
+        steady,
+        forgetful,
+        sulker,
+        overclaimer,
+        collector,
+        heartless,
+        stubborn,
+        clinger,
+        quitter,
+        twofold,
+        insister,
+        narrow_minded,
+        hoarder,
+        forker,
     )
 }
 

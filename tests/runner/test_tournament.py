@@ -618,12 +618,19 @@ ZOO_EITHER = ("huge", "chatter", "resigner", "longnames", "stutter", "loudkit", 
 ZOO_HARMLESS = ("spy",)
 """Those that only try to see too much; tests/service/test_zoo.py plays with them."""
 
+ZOO_OF_THE_CHECK = (
+    *("steady", "forgetful", "sulker", "overclaimer", "collector", "heartless", "stubborn"),
+    *("clinger", "quitter", "twofold", "insister", "narrow_minded", "hoarder", "forker"),
+)
+"""Those that break one point of the protocol; tests/conformance plays with them."""
+
 
 def test_every_kind_of_the_zoo_has_its_place() -> None:
     """A new bad bot is told how a tournament has to take it."""
     source = (Path(__file__).parents[1] / "bots" / "zoo.py").read_text(encoding="utf-8")
     kinds = re.findall(r"^        (\w+),$", source.partition("KINDS:")[2], re.MULTILINE)
-    assert sorted(kinds) == sorted((*ZOO, *ZOO_ABSENT, *ZOO_EITHER, *ZOO_HARMLESS))
+    placed = (*ZOO, *ZOO_ABSENT, *ZOO_EITHER, *ZOO_HARMLESS, *ZOO_OF_THE_CHECK)
+    assert sorted(kinds) == sorted(placed)
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import Exit
 
-from pegboard.cli import match_commands
+from pegboard.cli import bot_commands, match_commands
 from pegboard.cli.group import APP_OPTIONS, Json
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 tournament = typer.Typer(help="Play a tournament, or show one.", **APP_OPTIONS)
 app.add_typer(tournament, name="tournament")
 app.add_typer(match_commands.group, name="match")
+app.add_typer(bot_commands.group, name="bot")
 
 VariantId = Annotated[str, typer.Option("--variant", help="A catalog id: `pegboard variants`.")]
 

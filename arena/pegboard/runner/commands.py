@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 PYTHON = "{python}"
+OF_FILE = "the folder of this file"
+"""To what the commands of a tournament file are relative, in words."""
 _SCRIPT = re.compile(r"[^:\s]+\.(py|pyz|js|mjs|cjs|ts|jar|rb|pl|sh|php|lua|jl|R|dll|exs)")
 _NEEDS_SCRIPT = re.compile(r"(python|pypy|bash|sh|ruby|perl)[0-9.]*")
 _TAKES_VALUE = frozenset({"-c", "-e", "-m", "-o", "-cp", "-classpath"})
@@ -27,19 +29,19 @@ def find_program(program: str, folder: Path) -> str | None:
     return shutil.which(program)
 
 
-def missing_program(program: str, folder: Path) -> str:
+def missing_program(program: str, folder: Path, base: str = OF_FILE) -> str:
     """Return why a program cannot be run and what to do."""
     if "/" not in program:
         return f"{program!r} is not on PATH; install it or give its path"
     path = folder / program
     if not path.exists():
-        return f"there is no file {path}; commands are relative to the folder of this file"
+        return f"there is no file {path}; commands are relative to {base}"
     if path.is_dir():
         return f"{path} is a folder; name a program in it"
     return f"{path} is not executable; `chmod +x {path}`, or put its interpreter before it"
 
 
-def command_problem(command: Sequence[str], found: str, folder: Path) -> str:
+def command_problem(command: Sequence[str], found: str, folder: Path, base: str = OF_FILE) -> str:
     """Return what is wrong with a command whose program was found at `found`, else ""."""
     if command[0] != PYTHON and _has_carriage_return(Path(found)):
         return (
@@ -48,9 +50,7 @@ def command_problem(command: Sequence[str], found: str, folder: Path) -> str:
         )
     script = _script(command, os.path.basename(found))
     if script and not (folder / script).exists():
-        return (
-            f"there is no file {folder / script}; arguments are relative to the folder of this file"
-        )
+        return f"there is no file {folder / script}; arguments are relative to {base}"
     return ""
 
 
